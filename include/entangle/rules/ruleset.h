@@ -1,0 +1,215 @@
+// A RuleSet: everything a set of rule files declares, resolved and type-checked; nothing executable.
+//
+// Built by load_rules; immutable afterwards and safe to share between threads. Declarations keep their order
+// (include order, then file order), which is the order in which rules are tried.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "entangle/rules/ast.h"
+
+namespace entangle::rules {
+
+struct Variable {
+  std::string name;
+  Type type;
+  support::Span span;
+};
+
+struct Parameter {
+  std::string name;
+  Type type;
+  Slot slot = kNoSlot;
+  std::optional<Expr> default_value;
+  support::Span span;
+};
+
+// maps NAME(k < bound if filter): result <- x.axis, y.axis        (kind maps)
+// reduces sum|max NAME(k < bound if filter): x.axis, y.axis       (kind sum, max)
+struct AxisClause {
+  enum class Kind : std::uint8_t { maps, sum, max };
+  struct Operand {
+    std::size_t parameter;  // index into Operator::tensors; a list parameter means each of its tensors
+    Expr axis;
+  };
+  Kind kind = Kind::maps;
+  std::string name;
+  Slot index = kNoSlot;              // k; kNoSlot: the clause speaks of one axis only
+  std::optional<Expr> bound;
+  std::optional<Expr> filter;
+  std::optional<Expr> result;        // maps only
+  std::vector<Operand> operands;
+  support::Span span;
+};
+
+struct LinearClause {
+  std::size_t parameter;
+  std::optional<Expr> condition;     // on attributes, ranks and dtypes only
+};
+
+struct Let {
+  Slot slot;
+  Expr value;
+};
+
+// An operator of the algebra. Slots: the tensor parameters, then the attribute parameters, then `let`s and
+// bound variables of its clauses. `result` does not exist in clauses; rank(result) is rank of the shape.
+struct Operator {
+  OpId id = kNoOp;
+  std::string name;
+  std::vector<Parameter> tensors;    // at most one list parameter
+  std::vector<Parameter> attributes;
+  std::vector<Variable> slots;
+  bool elementwise = false;          // every axis of the result is the same axis of every operand
+  bool commutative = false;          // children are kept sorted
+  bool clean = false;                // may stand in a relation
+  bool rearranges = false;           // every element of the result is an element of an operand
+  bool free = false;                 // costs no step of the window
+  bool random = false;               // not a function of its operands and attributes alone
+  std::vector<Let> lets;             // in order; visible in all clauses
+  std::vector<Expr> requires_;
+  std::optional<Expr> shape;         // a list of integers; default: the shape of the first tensor
+  std::optional<Expr> dtype;         // default: the dtype of the first tensor
+  Slot value_index = kNoSlot;
+  std::optional<Expr> value;
+  std::vector<AxisClause> axes;
+  std::vector<LinearClause> linear;
+  std::string because;               // why a trait of an operator without value may be believed
+  support::Span span;
+};
+
+enum class Trait : std::uint8_t { maps, maps_pair, reduces_sum, reduces_max, linear, elementwise };
+
+// <f: maps a -> r>
+struct OperatorVariable {
+  std::string name;
+  Trait trait;
+  Slot axis = kNoSlot;               // a: the axis of the focused operand (maps, maps_pair, reduces)
+  Slot result_axis = kNoSlot;        // r (maps, maps_pair)
+};
+
+enum class Direction : std::uint8_t { forward, both };   // `=>`, `==`
+
+struct Given {
+  Expr pattern;
+  std::optional<Expr> equal_to;      // given A == B: two matches in one class
+};
+
+struct Lemma {
+  std::string name;
+  bool normalise = false;            // applied when a term is built
+  bool axiom = false;
+  std::string because;               // axioms
+  std::vector<Variable> slots;       // parameters first, then the variables they bind inside
+  std::size_t parameters = 0;
+  std::optional<OperatorVariable> generic;
+  std::vector<Given> given;
+  Expr left;                         // a pattern, or a variable (or list of tensors) bound by `given`
+  Expr right;
+  Direction direction = Direction::forward;
+  std::vector<Expr> when;            // conjuncts, in order; `v == e` with v not yet bound binds v
+  std::vector<Expr> trigger;         // conjuncts; bounds growth only
+  std::vector<Expr> examples;
+  std::string text;                  // the declaration as written
+  support::Span span;
+};
+
+struct Predicate {
+  std::string name;
+  std::vector<Variable> slots;
+  std::size_t parameters = 0;
+  Expr body;
+  support::Span span;
+};
+
+struct ScalarFunction {
+  std::string name;
+  std::size_t arity = 1;
+  support::Span span;
+};
+
+struct Law {
+  std::string name;
+  std::vector<Variable> slots;
+  Expr left, right;
+  std::optional<Expr> condition;
+  support::Span span;
+};
+
+enum class LoweringKind : std::uint8_t { local, collective, send, recv };
+
+// lower NAME(parameters) [when condition]: body. Several may share a name: the first that applies is used.
+struct Lowering {
+  LoweringKind kind = LoweringKind::local;
+  std::string op;                    // the framework operator, e.g. aten.addmm.default
+  std::vector<Parameter> parameters; // positional first; those after `;` may be given by keyword too
+  std::size_t positional = 0;
+  std::vector<Variable> slots;
+  // Slots of the implicit variables a body may use; kNoSlot when unused.
+  Slot result_types = kNoSlot;       // result: its recorded type(s)
+  Slot rank_in_group = kNoSlot;      // collectives: r
+  Slot group_size = kNoSlot;         // collectives: n
+  Slot group_ranks = kNoSlot;        // collectives: members, the ranks of the group in order
+  Slot site = kNoSlot;               // number of this call of this operator in its graph
+  std::optional<Expr> condition;
+  Expr body;
+  support::Span span;
+};
+
+enum class Accept : std::uint8_t { none, bounded, proved };
+
+class RuleSet {
+ public:
+  const std::vector<Operator>& operators() const { return operators_; }
+  const Operator& op(OpId id) const { return operators_[id]; }
+  // kNoOp when there is none.
+  OpId find_op(std::string_view name) const;
+  const std::vector<Lemma>& lemmas() const { return lemmas_; }
+  const std::vector<Predicate>& predicates() const { return predicates_; }
+  const Predicate* find_predicate(std::string_view name) const;
+  const std::vector<ScalarFunction>& functions() const { return functions_; }
+  const std::vector<Law>& laws() const { return laws_; }
+  const std::vector<Lowering>& lowerings() const { return lowerings_; }
+  // Indices into lowerings(), in order; empty for an operator nobody has described.
+  const std::vector<std::size_t>& lowerings_of(const std::string& framework_op) const;
+  const std::vector<support::FileId>& files() const { return files_; }
+  // Hash of the texts of all files, in order.
+  std::uint64_t fingerprint() const { return fingerprint_; }
+
+ private:
+  friend class Resolver;
+  std::vector<Operator> operators_;
+  std::unordered_map<std::string, OpId> op_by_name_;
+  std::vector<Lemma> lemmas_;
+  std::vector<Predicate> predicates_;
+  std::vector<ScalarFunction> functions_;
+  std::vector<Law> laws_;
+  std::vector<Lowering> lowerings_;
+  std::unordered_map<std::string, std::vector<std::size_t>> lowerings_by_op_;
+  std::vector<support::FileId> files_;
+  std::uint64_t fingerprint_ = 0;
+  Accept accept_ = Accept::none;
+};
+
+struct Loaded {
+  std::shared_ptr<const RuleSet> rules;              // null when there are errors
+  std::vector<support::Diagnostic> diagnostics;      // errors and warnings, sorted by file and place
+  bool ok() const { return rules != nullptr; }
+};
+
+// Loads rule files and what they include (looked up beside the including file, then in `folders`). All errors
+// are reported, not only the first.
+Loaded load_rules(const std::vector<std::string>& paths, const std::vector<std::string>& folders);
+// The same for a text that is not in a file; `name` is shown in diagnostics.
+Loaded load_rules_text(const std::string& name, const std::string& text, const std::vector<std::string>& folders);
+
+// A single expression over `operators` of a rule set, as in a manifest: variables are `r<rank>.<name>` leaves.
+// (Leaves parse as ExprKind::variable with `name` the leaf's text and no slot.)
+support::Result<Expr> parse_leaf_expression(const RuleSet& rules, support::FileId file, const std::string& text,
+                                            support::Span at);
+
+}  // namespace entangle::rules

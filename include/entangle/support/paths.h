@@ -1,0 +1,16 @@
+// Where rule files are looked up once the folder of the file that names them has been tried.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace entangle::support {
+
+// The folders that hold the rule library and the frameworks, in the order in which to search them:
+//   1. those listed in the environment variable ENTANGLE_RULES (separated by ':'), as they are;
+//   2. share/entangle/{rules,frameworks} beside the installed program; without it,
+//      {rules,frameworks} of the source tree that the program was built from.
+// Of the second kind only folders that exist are returned. Reads the environment and the file system at each call.
+std::vector<std::string> rule_folders();
+
+}  // namespace entangle::support
