@@ -16,8 +16,8 @@ class InternalError : public std::logic_error {
 
 }  // namespace entangle::support
 
-#define ENTANGLE_CHECK(condition, what)                                              \
-  do {                                                                               \
-    if (!(condition)) [[unlikely]]                                                   \
-      ::entangle::support::fail_check(__FILE__, __LINE__, #condition, (what));       \
+#define ENTANGLE_CHECK(condition, what)                                        \
+  do {                                                                         \
+    if (!(condition)) [[unlikely]]                                             \
+      ::entangle::support::fail_check(__FILE__, __LINE__, #condition, (what)); \
   } while (false)

@@ -61,13 +61,12 @@ Diagnostic error(std::string id, Span span, std::string message, std::string sug
 // `file:line:column: error: message [id]`, the source line with a caret, the suggestion, the notes.
 std::string render(const Diagnostic& diagnostic);
 
-
 // Either a value or the Diagnostic that says why there is none.
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}               // NOLINT(implicit)
-  Result(Diagnostic error) : state_(std::in_place_index<1>, std::move(error)) {}      // NOLINT(implicit)
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}           // NOLINT(implicit)
+  Result(Diagnostic error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(implicit)
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }

@@ -10,7 +10,8 @@ namespace entangle::support {
 //   1. those listed in the environment variable ENTANGLE_RULES (separated by ':'), as they are;
 //   2. share/entangle/{rules,frameworks} beside the installed program; without it,
 //      {rules,frameworks} of the source tree that the program was built from.
-// Of the second kind only folders that exist are returned. Reads the environment and the file system at each call.
+// Of the second kind only folders that exist are returned. Reads the environment and the file system at each
+// call.
 std::vector<std::string> rule_folders();
 
 }  // namespace entangle::support

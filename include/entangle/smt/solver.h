@@ -1,0 +1,88 @@
+// The solver. Answers are reproducible: limits count solver steps, seeds are fixed, and each Solver has a
+// context of its own, so that nothing depends on what was asked before elsewhere. The wall-clock limit, off
+// by default, can only turn an answer into `unknown`.
+//
+// Z3 is first touched by the first check() of a process: creating a Solver and adding to it costs nothing. A
+// Solver is used by one thread at a time; different ones are independent.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "entangle/smt/term.h"
+
+namespace entangle::smt {
+
+enum class Answer : std::uint8_t { sat, unsat, unknown };
+
+std::string to_string(Answer answer);
+
+struct Limits {
+  std::uint32_t steps = 2'000'000;  // Z3's rlimit, per check; 0: none
+  std::optional<std::chrono::milliseconds> time;
+  std::uint32_t seed = 0;
+};
+
+// What a satisfiable check found. Keeps what it needs alive; not for concurrent use, also not with its
+// Solver.
+class Model {
+ public:
+  // The value of a term (also of applications); what the model leaves open is completed. None when the value
+  // is not of that form: too large, or irrational.
+  std::optional<bool> boolean(const Term& term) const;
+  std::optional<std::int64_t> integer(const Term& term) const;
+  std::optional<mpq_class> rational(const Term& term) const;
+  // The assignment as the solver prints it.
+  std::string to_string() const;
+
+  struct Impl;
+  explicit Model(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+ private:
+  std::shared_ptr<Impl> impl_;
+};
+
+class Solver {
+ public:
+  explicit Solver(Limits limits = {});
+  ~Solver();
+  Solver(Solver&&) noexcept;
+  Solver& operator=(Solver&&) noexcept;
+
+  void add(const Term& assertion);
+  void push();
+  void pop(unsigned levels = 1);
+
+  // Whether the assertions, and the assumptions with them, have a model.
+  Answer check();
+  Answer check(const std::vector<Term>& assumptions);
+  // Whether the assertions imply it: unsat means yes.
+  Answer check_implies(const Term& conclusion);
+
+  // After `unknown`: the solver's reason, e.g. "max. resource limit exceeded"; "" otherwise.
+  const std::string& reason() const;
+  // After `sat`.
+  Model model() const;
+  // After `unsat` with assumptions: those of them that it took.
+  std::vector<Term> core() const;
+  // Steps spent by the last check.
+  std::uint64_t steps() const;
+
+  // The assertions as SMT-LIB text, for caching and for reports; needs no solver.
+  std::string to_smtlib() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// `Z3 4.8.12`, for keys of cached answers.
+std::string solver_version();
+// Whether this process has created a solver context yet.
+bool solver_was_used();
+
+}  // namespace entangle::smt

@@ -1,0 +1,19 @@
+// Small functions on text. Pure; safe for concurrent use.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace entangle::support {
+
+// The parts with `separator` between them.
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+// "a", "a and b", "a, b and c" (with `last` = " and ").
+std::string join_list(const std::vector<std::string>& parts, std::string_view last = " and ");
+// The parts between separators; always at least one part.
+std::vector<std::string> split(std::string_view text, char separator);
+// Without white space at either end.
+std::string_view trim(std::string_view text);
+
+}  // namespace entangle::support
