@@ -10,4 +10,7 @@ if(BUILD_TESTING)
 endif()
 find_library(ENTANGLE_Z3_LIBRARY z3 REQUIRED)
 include(EntangleGrammar)
-set(ENTANGLE_EXTERNAL_LIBRARIES fmt::fmt yaml-cpp simdjson::simdjson z3 antlr4-runtime gmpxx gmp)
+set(ENTANGLE_EXTERNAL_LIBRARIES
+    fmt::fmt yaml-cpp simdjson::simdjson gmpxx gmp
+    $<BUILD_INTERFACE:${ENTANGLE_Z3_LIBRARY}> $<INSTALL_INTERFACE:z3>
+    $<BUILD_INTERFACE:${ANTLR4_RUNTIME_LIBRARY}> $<INSTALL_INTERFACE:antlr4-runtime>)

@@ -1,0 +1,32 @@
+# cmake -DBUILD_DIR=… -DCOMPILER=… -DFLAGS=… -DTYPE=… -DGENERATOR=… -DDATADIR=… -P test.cmake
+# Installs BUILD_DIR to a fresh prefix, builds the consumer against it, and runs it from that prefix.
+set(work ${BUILD_DIR}/package-test)
+set(prefix ${work}/prefix)
+file(REMOVE_RECURSE ${work})
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    string(JOIN " " command ${ARGN})
+    message(FATAL_ERROR "${command}\nended with ${status}:\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix})
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${work}/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix}
+    -DCMAKE_BUILD_TYPE=${TYPE} -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_FLAGS=${FLAGS})
+run(${CMAKE_COMMAND} --build ${work}/build)
+run(${CMAKE_COMMAND} --install ${work}/build --prefix ${prefix})
+unset(ENV{ENTANGLE_RULES})
+run(${prefix}/bin/consumer)
+foreach(folder IN ITEMS rules frameworks)
+  string(FIND "${output}" "${prefix}/${DATADIR}/entangle/${folder}\n" found)
+  if(found EQUAL -1)
+    message(FATAL_ERROR "an installed program does not find ${prefix}/${DATADIR}/entangle/${folder}; it printed:\n${output}")
+  endif()
+endforeach()
+if(EXISTS ${prefix}/bin/entangle)
+  run(${prefix}/bin/entangle --version)
+endif()
+message(STATUS "installed to ${prefix}, used from there")
