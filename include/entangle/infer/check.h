@@ -1,0 +1,37 @@
+// check: reads the graphs a manifest names, infers a clean relation for every sequential tensor the outputs in
+// question depend on, and says whether the distributed program refines the sequential one.
+//
+// `refines` is answered only when every output in question has a relation that meets its expectation, every
+// look-up of the distributed program is shown to be in range, and no limit or unknown answer was needed for
+// it. Bad input is an error, never a verdict.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "entangle/egraph/saturate.h"
+#include "entangle/infer/verdict.h"
+#include "entangle/relation/manifest.h"
+#include "entangle/rules/ruleset.h"
+#include "entangle/support/diagnostic.h"
+
+namespace entangle::infer {
+
+// A rule set ready to run; shared by all manifests of one call.
+struct Engine {
+  std::shared_ptr<const rules::RuleSet> rules;
+  std::shared_ptr<const egraph::Program> program;
+
+  static Engine of(std::shared_ptr<const rules::RuleSet> rules);
+};
+
+struct CheckOptions {
+  egraph::Limits limits;
+  std::optional<double> time_limit;   // seconds; reaching it makes the verdict unproved
+  bool all_relations = false;         // fill Verdict::relations
+};
+
+support::Result<Verdict> check(const relation::Manifest& manifest, const Engine& engine,
+                               const CheckOptions& options = {});
+
+}  // namespace entangle::infer
