@@ -1,0 +1,107 @@
+// Graph: the computation of one rank as a framework emitted it, read and validated but not interpreted.
+//
+// The order of the nodes is execution order: a node refers to earlier nodes only. Names are unique. Plain
+// data; immutable once read, safe to share between threads.
+//
+// Symbols belong to their file: the symbol `s0` of a graph read with the prefix `r1.` is the symbol `r1.s0`
+// of the process. The convention is "" for the sequential program and "r<rank>." for the ranks
+// (symbol_prefix), so that manifests can say `r0.s0 == r1.s0`. Symbols in files hold no dot. The symbol
+// `rank` stands for the number of the rank that runs the graph and is replaced by it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "entangle/support/diagnostic.h"
+#include "entangle/tensor/attr.h"
+#include "entangle/tensor/type.h"
+
+namespace entangle::graph {
+
+using NodeIndex = std::uint32_t;
+inline constexpr NodeIndex kNoNode = ~NodeIndex{0};
+
+// An argument: a literal, a reference to an earlier node, or a list. Numbers without fraction or exponent are
+// integers where they fit 64 bits, all others exact scalars of their decimal text; texts are names; null is
+// none. Lists that hold no reference are literals as well: only lists with references inside are `Arg` lists.
+struct Arg {
+  struct Ref {
+    NodeIndex node = kNoNode;
+    bool operator==(const Ref&) const = default;
+  };
+  using List = std::vector<Arg>;
+  std::variant<tensor::Attr, Ref, List> data;
+  std::uint32_t offset = 0;  // of its text in the file
+
+  const tensor::Attr* literal() const { return std::get_if<tensor::Attr>(&data); }
+  const Ref* ref() const { return std::get_if<Ref>(&data); }
+  const List* list() const { return std::get_if<List>(&data); }
+};
+
+// Calls visit(NodeIndex) for every reference inside, in order.
+template <class Visit>
+void for_each_ref(const Arg& arg, const Visit& visit) {
+  if (const Arg::Ref* ref = arg.ref()) {
+    visit(ref->node);
+  } else if (const Arg::List* list = arg.list()) {
+    for (const Arg& entry : *list) {
+      for_each_ref(entry, visit);
+    }
+  }
+}
+
+struct Node {
+  std::string name;
+  std::string op;
+  std::vector<Arg> args;
+  std::vector<std::pair<std::string, Arg>> kwargs;  // in the order of the file
+  // The recorded types; nullopt is a result that is None. A node without the list form has one entry.
+  std::vector<std::optional<tensor::TensorType>> results;
+  bool several = false;               // the results are picked by getitem
+  std::vector<std::string> mutates;   // names of the arguments that result i+1 is the new value of
+  std::optional<sym::Int> size;       // a scalar node that is a size: which
+  std::optional<tensor::Attr> value;  // constants, and placeholders with a known value
+  std::string loc;                    // source line, "" when unknown
+  support::Span span;                 // of its name in the file
+
+  const Arg* kwarg(std::string_view key) const;
+};
+
+// A process group as a graph names it: its ranks in group order.
+struct Group {
+  std::string name;
+  std::vector<std::size_t> ranks;
+  bool operator==(const Group&) const = default;
+};
+
+struct Graph {
+  std::string name;
+  std::string source;  // the framework, as recorded
+  std::string path;    // as given
+  support::FileId file = support::kNoFile;
+  std::size_t rank = 0;
+  std::optional<std::size_t> world_size;
+  std::string symbol_prefix;
+  std::vector<Group> groups;
+  std::vector<Node> nodes;
+  std::vector<NodeIndex> inputs;
+  std::vector<NodeIndex> outputs;  // null outputs are left out; an output may be listed twice
+  std::vector<support::Diagnostic> warnings;
+  std::unordered_map<std::string, NodeIndex> index;  // by name
+
+  // kNoNode when there is none.
+  NodeIndex find(const std::string& node_name) const;
+  const Group* find_group(std::string_view group_name) const;
+  std::vector<std::string> node_names() const;
+};
+
+// "r3.", or "" for the sequential program (no rank).
+std::string symbol_prefix(std::optional<std::size_t> rank);
+
+}  // namespace entangle::graph
