@@ -5,7 +5,9 @@
 // it wherever an order can reach the output.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -23,7 +25,13 @@ class Attr {
   enum class Kind : std::uint8_t { none, boolean, integer, scalar, dtype, name, list };
 
   Attr();  // none
-  static Attr of(bool value);
+  // Only a bool is a boolean: any other integer is an integer.
+  template <std::same_as<bool> T>
+  static Attr of(T value) {
+    return boolean(value);
+  }
+  template <std::integral T>
+  requires(!std::same_as<T, bool>) static Attr of(T value) { return of(sym::Int(value)); }
   static Attr of(sym::Int value);
   static Attr of(const sym::Scalar& value);
   static Attr of(DType value);
@@ -45,10 +53,12 @@ class Attr {
   std::size_t hash() const;
 
  private:
+  friend struct AttrTable;
   struct Data;
   explicit Attr(const Data* data) : data_(data) {}
+  static Attr boolean(bool value);
+
   const Data* data_;
-  friend struct AttrTable;
 };
 
 // Total order by content: by kind, then by value.
