@@ -66,6 +66,11 @@ class EGraph final : public term::Store {
 
   // Marks the class of `id` as holding a tensor of the distributed graph.
   void set_named(TermId id);
+  // Says that the class of a leaf may hold anything, e.g. uninitialised memory: it is not `defined`.
+  void set_undefined(TermId id);
+  // Whether every element is a number the program determines: so for every term all of whose operands are, and
+  // for a class one of whose terms is. What is not defined never vanishes by multiplication with zero.
+  bool defined(TermId id) const override;
   // Narrows the known interval of a class.
   void set_interval(TermId id, const term::Interval& interval);
 
@@ -73,6 +78,10 @@ class EGraph final : public term::Store {
   bool merge(TermId a, TermId b, const Reason& reason);
   void rebuild();
   const std::vector<Clash>& clashes() const;
+  // All joins of two classes so far, those by congruence included: (the class kept, the class gone).
+  const std::vector<std::pair<TermId, TermId>>& merge_log() const;
+  // Set when two classes with different known scalars were joined: the assumptions contradict each other.
+  const std::optional<std::string>& contradiction() const;
 
   // --- looking at it
   std::size_t term_count() const;               // ids given out so far; ids are 0 .. term_count() - 1

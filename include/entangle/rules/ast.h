@@ -91,7 +91,7 @@ enum class Builtin : std::uint8_t {
   sum, product, min, max, index_of, permute, inverse, complement, insert_at, block_at, tiling,
   divides, is_float, is_wide_float, is_integer, is_bool, is_none, is_tensor,
   uniform,       // the value of a class whose elements are all one known scalar; fails otherwise
-  named, constant, interval_low, interval_high,
+  named, constant, defined, interval_low, interval_high,
   full, full_like, reshape, broadcast_to, fresh, scalar_of,
   block,         // values only: the element of the block of a list that an index falls into
 };

@@ -29,28 +29,30 @@ class Value;
 using ValueList = std::shared_ptr<const std::vector<Value>>;
 
 // What an expression evaluates to: an attribute value, an integer, a term, a type (of `result`), or a list.
+// Cheap to copy: lists and types are shared.
 class Value {
  public:
-  using Data = std::variant<tensor::Attr, sym::Int, Term, tensor::TensorType, ValueList>;
+  using Data = std::variant<tensor::Attr, sym::Int, Term, std::shared_ptr<const tensor::TensorType>, ValueList>;
 
-  Value() = default;  // none
-  Value(tensor::Attr attr);                   // NOLINT(implicit): integers and lists are unpacked
-  Value(sym::Int value) : data_(value) {}     // NOLINT(implicit)
-  Value(Term term) : data_(term) {}           // NOLINT(implicit)
-  Value(tensor::TensorType type) : data_(std::move(type)) {}  // NOLINT(implicit)
-  Value(std::vector<Value> list);             // NOLINT(implicit)
+  Value() = default;                       // none
+  Value(tensor::Attr attr);                // NOLINT(implicit): integers and lists are unpacked
+  Value(sym::Int value) : data_(value) {}  // NOLINT(implicit)
+  Value(Term term) : data_(term) {}        // NOLINT(implicit)
+  Value(tensor::TensorType type);          // NOLINT(implicit)
+  Value(std::vector<Value> list);          // NOLINT(implicit)
   static Value of(bool value) { return Value(tensor::Attr::of(value)); }
 
   bool is_none() const;
   const sym::Int* as_int() const { return std::get_if<sym::Int>(&data_); }
   const Term* as_term() const { return std::get_if<Term>(&data_); }
   const tensor::Attr* as_attr() const { return std::get_if<tensor::Attr>(&data_); }
-  const tensor::TensorType* as_type() const { return std::get_if<tensor::TensorType>(&data_); }
+  const tensor::TensorType* as_type() const;
   const std::vector<Value>* as_list() const;
   // As an attribute value; nullopt when a term or a type is inside.
   std::optional<tensor::Attr> to_attr() const;
-  // The scalar of an integer or scalar value.
+  // The scalar of a number; 0 or 1 for a boolean.
   std::optional<sym::Scalar> to_scalar() const;
+  // The truth of a boolean, or of the numbers 0 and 1.
   std::optional<bool> to_bool() const;
 
  private:
@@ -90,17 +92,20 @@ class Evaluator {
 
   // The value of an expression; nullopt when undefined. Builds the terms it mentions.
   std::optional<Value> evaluate(const rules::Expr& expr, Frame& frame);
-  // The truth of a condition. `named(t)` and the like look terms up without building them.
+  // The truth of a condition. `named(t)` and the like look terms up without building them. `v == e` with `v`
+  // unbound (the condition itself, or a conjunct of it) binds v in `frame`.
   smt::Truth holds(const rules::Expr& expr, Frame& frame);
-  // The canonical operand for `expr` where a tensor is expected: a number becomes full_like `type`.
-  std::optional<TermId> evaluate_term(const rules::Expr& expr, Frame& frame);
+  // The canonical operand for `expr` where a tensor is expected. A number becomes a tensor of `type` full of
+  // it; without a type it is undefined.
+  std::optional<TermId> evaluate_term(const rules::Expr& expr, Frame& frame,
+                                      const tensor::TensorType* type = nullptr);
   // reshape(x; sizes) as merges, splits and unit axes.
   std::optional<TermId> reshape(TermId x, const std::vector<sym::Int>& sizes);
   // x broadcast to a shape (trailing axes aligned, unit axes repeated).
   std::optional<TermId> broadcast_to(TermId x, const std::vector<sym::Int>& shape);
   // All elements the scalar c.
   std::optional<TermId> full(const sym::Scalar& c, const tensor::TensorType& type);
-  // Why the last evaluation was undefined, for diagnostics of lowerings ("" when unknown).
+  // Why the last evaluation was undefined, for diagnostics of lowerings ("" when unknown). Made when asked.
   const std::string& reason() const;
 
  private:

@@ -53,6 +53,8 @@ class Store {
   // The scalar all elements of the class are known to be.
   virtual std::optional<sym::Scalar> uniform(TermId id) const = 0;
   virtual Interval interval(TermId id) const = 0;
+  // Whether every element is a number the program determines (not uninitialised memory).
+  virtual bool defined(TermId id) const = 0;
   // Whether the class holds a tensor of the distributed program.
   virtual bool named(TermId id) const = 0;
   // Calls `visit` for the nodes of the class with this operator, in a fixed order, until it returns true.

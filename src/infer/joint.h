@@ -1,0 +1,81 @@
+// Joint: both programs in one e-graph.
+//
+// The distributed program (all ranks) is lowered first, then the sequential one on top of it, with each
+// sequential input standing for the distributed expression the manifest relates it to. A sequential tensor is
+// then *resolved* when its class is known to equal a clean expression; the walk resolves class after class,
+// and congruence carries every equality to all users at once. Equalities between distributed tensors found on
+// the way are kept in the same closure.
+//
+// Terms with an id below `distributed_end` were built by lowering the distributed program.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "entangle/egraph/egraph.h"
+#include "entangle/relation/extract.h"
+
+namespace entangle::infer {
+
+using egraph::EGraph;
+using egraph::kNoTerm;
+using egraph::TermId;
+using relation::Owner;
+
+class Joint {
+ public:
+  explicit Joint(EGraph& graph) : graph_(graph) {}
+
+  EGraph& graph() { return graph_; }
+
+  // --- the distributed program
+
+  // Call once, when the distributed program has been lowered and before anything else is built.
+  void close_distributed();
+  TermId distributed_end() const { return distributed_end_; }
+  // Says that the class of `id` is a tensor of a rank.
+  void add_owner(TermId id, const Owner& owner);
+  const std::vector<Owner>& owners(TermId id);
+  bool is_tensor(TermId id) { return !owners(id).empty(); }
+  // Applications of the distributed program that use a term of the class, ascending.
+  std::vector<TermId> users(TermId id);
+  // Terms (ids as first built) in the class, ascending.
+  const std::vector<TermId>& members(TermId id);
+
+  // --- relations
+
+  // Registers a clean term (built exactly in the graph) as equal to its class: the class is resolved, and the
+  // term and its inner terms belong to the relation of their classes.
+  void add_relation(TermId class_id, TermId clean_term);
+  void set_resolved(TermId id);
+  bool resolved(TermId id);
+  // Clean applications known for the class, in the order they were found.
+  std::vector<TermId> relations(TermId id);
+  // Builds a clean expression of another e-graph in this one. `leaf` maps its leaves.
+  TermId build(const relation::CleanTerm& clean, const std::unordered_map<TermId, TermId>& leaf);
+
+  // Nothing more to know: one scalar everywhere, or an operator without operands, or rearranged such.
+  bool constant(TermId id);
+
+  // Brings the tables up to date after merges; called by every query.
+  void refresh();
+
+ private:
+  struct Entry {
+    std::vector<TermId> members;
+    std::vector<Owner> owners;
+    std::vector<TermId> users;      // distributed applications, ids as first built
+    std::vector<TermId> relations;
+    bool resolved = false;
+  };
+  Entry& entry(TermId id);
+
+  EGraph& graph_;
+  TermId distributed_end_ = 0;
+  std::vector<Entry> entries_;      // by term id; the data of a class is at its canonical id
+  std::size_t seen_merges_ = 0;
+};
+
+}  // namespace entangle::infer

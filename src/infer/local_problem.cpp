@@ -1,0 +1,244 @@
+#include "local_problem.h"
+
+#include <algorithm>
+
+namespace entangle::infer {
+namespace {
+
+const egraph::Reason kDefinition{egraph::Reason::Kind::definition, 0, ""};
+
+}  // namespace
+
+LocalProblem::LocalProblem(Joint& joint, smt::Oracle& oracle)
+    : joint_(joint), graph_(joint.graph().typing(), oracle) {}
+
+bool LocalProblem::is_layout(rules::OpId op) const {
+  return op != rules::kNoOp && graph_.rules().op(op).rearranges;
+}
+
+TermId LocalProblem::local(TermId joint_id) {
+  EGraph& from = joint_.graph();
+  const TermId id = from.find(joint_id);
+  if (const auto it = local_of_.find(id); it != local_of_.end()) {
+    return it->second;
+  }
+  TermId made = kNoTerm;
+  if (const auto value = from.uniform(id)) {
+    if (const auto full = graph_.evaluator().full(*value, from.type(id))) {
+      made = *full;
+    }
+  }
+  if (made == kNoTerm) {
+    made = graph_.leaf(from.type(id), "t" + std::to_string(id));
+    graph_.set_interval(made, from.interval(id));
+  }
+  if (!from.defined(id)) {
+    graph_.set_undefined(made);
+  }
+  if (joint_.is_tensor(id)) {
+    graph_.set_named(made);
+  }
+  local_of_.emplace(id, made);
+  order_.push_back(id);
+  return made;
+}
+
+void LocalProblem::include(TermId joint_class, TermId term) {
+  if (!included_.insert(term).second) {
+    return;
+  }
+  const auto node = joint_.graph().original(term);
+  std::vector<TermId> children;
+  for (const TermId child : node.children) {
+    children.push_back(local(child));
+  }
+  const TermId made = graph_.make(node.op, node.attrs, children);
+  ENTANGLE_CHECK(made != kNoTerm, "a term of the program has no type: " + graph_.last_error());
+  graph_.merge(made, local(joint_class), kDefinition);
+}
+
+void LocalProblem::add_operand(TermId joint_id) {
+  local(joint_id);
+  drain();
+  // A tensor put together or summed from tensors: gathered, reduced, scattered from others.
+  for (const TermId member : std::vector<TermId>(joint_.members(joint_id))) {
+    const auto node = joint_.graph().original(member);
+    if (member >= joint_.distributed_end() || node.op == rules::kNoOp || node.children.size() < 2 ||
+        !graph_.rules().op(node.op).clean) {
+      continue;
+    }
+    if (std::ranges::all_of(node.children, [&](TermId c) { return joint_.is_tensor(c) || joint_.constant(c); })) {
+      include(joint_id, member);
+    }
+  }
+  drain();
+}
+
+void LocalProblem::drain() {
+  for (; drained_ < order_.size(); ++drained_) {
+    const TermId id = order_[drained_];
+    for (const TermId member : std::vector<TermId>(joint_.members(id))) {
+      const auto node = joint_.graph().original(member);
+      if (node.op == rules::kNoOp) {
+        continue;
+      }
+      const bool constant = node.children.empty() && !graph_.rules().op(node.op).random;
+      if (constant || (is_layout(node.op) && node.children.size() == 1)) {
+        include(id, member);
+      }
+    }
+    for (const TermId relation : joint_.relations(id)) {
+      include(id, relation);
+    }
+  }
+}
+
+void LocalProblem::add_definition(TermId term) {
+  include(joint_.graph().find(term), term);
+  drain();
+}
+
+void LocalProblem::reopen(int levels) {
+  std::size_t begin = 0;
+  for (int level = 0; level < levels; ++level) {
+    const std::size_t end = order_.size();
+    for (std::size_t k = begin; k < end; ++k) {
+      const TermId id = order_[k];
+      if (joint_.constant(id)) {
+        continue;
+      }
+      for (const TermId member : std::vector<TermId>(joint_.members(id))) {
+        if (joint_.graph().original(member).op != rules::kNoOp) {
+          include(id, member);
+        }
+      }
+    }
+    drain();
+    begin = end;
+  }
+}
+
+bool LocalProblem::steps_free(TermId term) const {
+  const auto node = joint_.graph().original(term);
+  const tensor::DType dtype = joint_.graph().type(term).dtype;
+  return graph_.rules().op(node.op).free || tensor::is_integer(dtype) || dtype == tensor::DType::b8;
+}
+
+void LocalProblem::add_window(int steps) {
+  std::set<TermId> queue;
+  const auto enqueue_users = [&](TermId joint_class) {
+    for (const TermId user : joint_.users(joint_class)) {
+      queue.insert(user);
+    }
+  };
+  for (const TermId id : order_) {
+    enqueue_users(id);
+  }
+  std::set<TermId> done;
+  while (!queue.empty()) {
+    const TermId term = *queue.begin();
+    queue.erase(queue.begin());
+    const TermId result = joint_.graph().find(term);
+    const auto node = joint_.graph().original(term);
+    int cost = 0;
+    bool all = true;
+    bool any = false;
+    for (const TermId child : node.children) {
+      const TermId operand = joint_.graph().find(child);
+      if (local_of_.contains(operand)) {
+        const auto it = steps_.find(operand);
+        cost = std::max(cost, it == steps_.end() ? 0 : it->second);
+        any = true;
+      } else if (!joint_.constant(operand)) {
+        all = false;
+      }
+    }
+    // Of what is put together from blocks, a block that is at hand is enough: the others stay unknown.
+    if (!all && !(any && is_layout(node.op))) {
+      continue;
+    }
+    cost += steps_free(term) ? 0 : 1;
+    if (cost > steps || !done.insert(term).second) {
+      continue;
+    }
+    const bool known = local_of_.contains(result);
+    if (!known) {
+      steps_[result] = cost;
+    }
+    if (!included_.contains(term)) {
+      include(result, term);
+      window_.push_back(term);
+    }
+    if (!known) {
+      enqueue_users(result);
+    }
+  }
+  drain();
+}
+
+egraph::Outcome LocalProblem::saturate(const egraph::Program& program, const egraph::Limits& limits) {
+  graph_.rebuild();
+  const egraph::Outcome outcome = egraph::saturate(graph_, program, limits);
+  index_owners();
+  return outcome;
+}
+
+void LocalProblem::index_owners() {
+  owners_.clear();
+  for (const TermId id : order_) {
+    const auto& owners = joint_.owners(id);
+    auto& to = owners_[graph_.find(local_of_.at(id))];
+    to.insert(to.end(), owners.begin(), owners.end());
+  }
+  indexed_ = true;
+}
+
+const std::vector<Owner>& LocalProblem::owners(TermId local_id) {
+  static const std::vector<Owner> kNone;
+  ENTANGLE_CHECK(indexed_, "owners are known after saturation");
+  const auto it = owners_.find(graph_.find(local_id));
+  return it == owners_.end() ? kNone : it->second;
+}
+
+std::unordered_map<TermId, TermId> LocalProblem::to_joint() {
+  std::unordered_map<TermId, TermId> result;
+  for (const TermId id : order_) {
+    const TermId local_class = graph_.find(local_of_.at(id));
+    const auto [it, fresh] = result.emplace(local_class, id);
+    if (!fresh && !joint_.is_tensor(it->second) && joint_.is_tensor(id)) {
+      it->second = id;
+    }
+  }
+  return result;
+}
+
+void LocalProblem::import_equalities(std::uint32_t problem_number) {
+  const egraph::Reason reason{egraph::Reason::Kind::relation, problem_number, "found equal"};
+  std::unordered_map<TermId, TermId> first;
+  for (const TermId id : order_) {
+    const TermId local_class = graph_.find(local_of_.at(id));
+    const auto [it, fresh] = first.emplace(local_class, id);
+    if (!fresh) {
+      joint_.graph().merge(it->second, id, reason);
+    }
+  }
+  joint_.graph().rebuild();
+}
+
+bool LocalProblem::import(TermId joint_id, std::uint32_t problem_number) {
+  relation::ExtractOptions options;
+  options.owners = [this](TermId id) -> const std::vector<Owner>& { return owners(id); };
+  const auto found = relation::extract(graph_, local(joint_id), options);
+  const auto leaf = to_joint();
+  import_equalities(problem_number);
+  const egraph::Reason reason{egraph::Reason::Kind::relation, problem_number, "relation found"};
+  for (const auto& clean : found) {
+    const TermId built = joint_.build(*clean, leaf);
+    joint_.graph().merge(joint_id, built, reason);
+    joint_.graph().rebuild();
+    joint_.add_relation(joint_id, built);
+  }
+  return !found.empty();
+}
+
+}  // namespace entangle::infer

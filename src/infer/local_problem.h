@@ -1,0 +1,77 @@
+// A local problem: the part of both programs that is needed to resolve one sequential operator.
+//
+// It holds the operator, the definitions of operands that could not be resolved, the relations of those that
+// could, the layout definitions of everything it mentions (on both sides), and the distributed operators
+// reachable from there within a number of compute steps. That part is copied into an e-graph of its own and
+// saturated with the rules; what it proves equal is equal in the programs.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "entangle/egraph/saturate.h"
+#include "joint.h"
+
+namespace entangle::infer {
+
+class LocalProblem {
+ public:
+  LocalProblem(Joint& joint, smt::Oracle& oracle);
+
+  // Adds a class of the joint graph with its relations and its layout definitions. An operand class also
+  // brings its own definition as a concatenation or sum of tensors, if it has one.
+  void add_operand(TermId joint_id);
+  // Adds an application of the joint graph (a term id as first built).
+  void add_definition(TermId term);
+  // Adds all definitions of the resolved classes present, `levels` deep.
+  void reopen(int levels);
+  // Adds the distributed operators reachable within `steps` compute steps from the tensors present.
+  void add_window(int steps);
+
+  egraph::Outcome saturate(const egraph::Program& program, const egraph::Limits& limits);
+
+  EGraph& graph() { return graph_; }
+  Joint& joint() { return joint_; }
+  // The local term of a joint class; the class is added (bare) when it was not present.
+  TermId local(TermId joint_id);
+
+  // --- after saturation
+
+  // Owners of a local class: those of all joint classes that it stands for.
+  const std::vector<Owner>& owners(TermId local_id);
+  // Local classes that stand for joint classes, with one of these (a tensor where there is one).
+  std::unordered_map<TermId, TermId> to_joint();
+  // Merges into the joint graph what this problem has shown: equal classes, and the clean expressions found for
+  // `joint_id`. True if `joint_id` is resolved now.
+  bool import(TermId joint_id, std::uint32_t problem_number);
+  // Merges equal classes only.
+  void import_equalities(std::uint32_t problem_number);
+
+  // How many applications were copied.
+  std::size_t size() const { return included_.size(); }
+  // Distributed operators in the window, ids as first built.
+  const std::vector<TermId>& window() const { return window_; }
+
+ private:
+  void include(TermId joint_class, TermId term);
+  void drain();
+  bool is_layout(rules::OpId op) const;
+  bool steps_free(TermId term) const;
+  void index_owners();
+
+  Joint& joint_;
+  EGraph graph_;
+  std::unordered_map<TermId, TermId> local_of_;   // canonical joint class -> local term
+  std::vector<TermId> order_;                     // canonical joint classes in order of arrival
+  std::size_t drained_ = 0;                       // of order_: layout definitions were added
+  std::set<TermId> included_;                     // joint terms copied
+  std::unordered_map<TermId, int> steps_;         // compute steps from the start; absent: 0
+  std::vector<TermId> window_;
+  std::unordered_map<TermId, std::vector<Owner>> owners_;   // by local class
+  bool indexed_ = false;
+};
+
+}  // namespace entangle::infer

@@ -1,0 +1,165 @@
+#include "walk.h"
+
+#include <algorithm>
+
+namespace entangle::infer {
+namespace {
+
+struct Reach {
+  int window;
+  int reopen;
+};
+
+// Small problems first. Two steps suffice for forward programs, four for training steps; re-opening brings
+// back how an operand was made, which its relation hides.
+constexpr Reach kReaches[] = {{1, 0}, {2, 0}, {4, 0}, {2, 2}, {4, 2}};
+
+}  // namespace
+
+Walk::Walk(Joint& joint, smt::Oracle& oracle, const egraph::Program& program, const WalkOptions& options)
+    : joint_(joint), oracle_(oracle), program_(program), options_(options) {}
+
+bool Walk::out_of_time() {
+  result_.out_of_time =
+      result_.out_of_time || (options_.deadline && std::chrono::steady_clock::now() > *options_.deadline);
+  return result_.out_of_time;
+}
+
+void Walk::run(const std::vector<TermId>& wanted) {
+  std::set<TermId> needed;
+  std::vector<TermId> stack = wanted;
+  while (!stack.empty()) {
+    const TermId term = stack.back();
+    stack.pop_back();
+    if (done_.contains(term) || !needed.insert(term).second || resolved(term)) {
+      continue;
+    }
+    const auto node = joint_.graph().original(term);
+    stack.insert(stack.end(), node.children.begin(), node.children.end());
+  }
+  for (const TermId term : needed) {
+    done_.insert(term);
+    const auto node = joint_.graph().original(term);
+    if (node.op == rules::kNoOp) {
+      if (!resolved(term)) {
+        result_.unresolved.push_back(term);
+      }
+      continue;
+    }
+    ++result_.operators;
+    if (resolved(term)) {
+      ++result_.by_lookup;
+      continue;
+    }
+    if (!out_of_time()) {
+      solve(term);
+    }
+    if (!resolved(term)) {
+      result_.unresolved.push_back(term);
+    }
+  }
+  std::ranges::sort(result_.unresolved);
+  std::erase_if(result_.unresolved, [&](TermId term) { return resolved(term); });
+}
+
+std::optional<std::vector<TermId>> Walk::carried_by(TermId term) {
+  std::set<TermId> carried;
+  std::vector<TermId> stack{term};
+  while (!stack.empty()) {
+    const TermId at = stack.back();
+    stack.pop_back();
+    for (const TermId child : joint_.graph().original(at).children) {
+      if (resolved(child) || joint_.graph().original(child).op == rules::kNoOp) {
+        continue;
+      }
+      if (carried.insert(child).second) {
+        stack.push_back(child);
+      }
+    }
+    if (carried.size() > options_.most_carried) {
+      return std::nullopt;
+    }
+  }
+  return std::vector<TermId>(carried.begin(), carried.end());
+}
+
+void Walk::solve(TermId term) {
+  const auto carried = carried_by(term);
+  if (!carried) {
+    return;
+  }
+  std::size_t last_size = 0;
+  for (const Reach& reach : kReaches) {
+    if (out_of_time() || attempt(term, *carried, reach.window, reach.reopen, last_size)) {
+      return;
+    }
+  }
+}
+
+bool Walk::attempt(TermId term, const std::vector<TermId>& carried, int window, int reopen,
+                   std::size_t& last_size) {
+  LocalProblem problem(joint_, oracle_);
+  std::vector<TermId> terms = carried;
+  terms.push_back(term);
+  for (const TermId definition : terms) {
+    for (const TermId child : joint_.graph().original(definition).children) {
+      if (std::ranges::find(terms, child) == terms.end()) {
+        problem.add_operand(child);
+      }
+    }
+  }
+  if (reopen > 0) {
+    problem.reopen(reopen);
+  }
+  for (const TermId definition : terms) {
+    problem.add_definition(definition);
+  }
+  problem.add_window(window);
+  if (problem.size() == last_size) {
+    return false;
+  }
+  last_size = problem.size();
+  const egraph::Outcome outcome = problem.saturate(program_, options_.limits);
+  ++result_.problems;
+  result_.largest = std::max<std::uint64_t>(result_.largest, problem.graph().node_count());
+  result_.counters.add(outcome.counters);
+  const auto number = static_cast<std::uint32_t>(result_.problems);
+  if (!problem.import(term, number)) {
+    if (outcome.stop != egraph::Stop::saturated) {
+      result_.limit_hit.push_back(term);
+    }
+    return false;
+  }
+  for (const TermId definition : carried) {
+    if (!problem.import(definition, number)) {
+      result_.solved_across.insert(definition);
+    }
+  }
+  return true;
+}
+
+std::vector<TermId> Walk::considered(TermId term) {
+  LocalProblem problem(joint_, oracle_);
+  for (const TermId child : joint_.graph().original(term).children) {
+    problem.add_operand(child);
+  }
+  problem.add_window(1);
+  return problem.window();
+}
+
+std::vector<TermId> Walk::chain(TermId term) {
+  std::set<TermId> found;
+  std::vector<TermId> stack{term};
+  while (!stack.empty()) {
+    const TermId at = stack.back();
+    stack.pop_back();
+    if (resolved(at) || !found.insert(at).second) {
+      continue;
+    }
+    const auto node = joint_.graph().original(at);
+    stack.insert(stack.end(), node.children.begin(), node.children.end());
+  }
+  return {found.begin(), found.end()};
+}
+
+}  // namespace entangle::infer

@@ -1,0 +1,66 @@
+// The walk over the sequential program: relations are inferred operator by operator, in topological order.
+//
+// An operator whose class already holds a tensor of the distributed program (the distributed program has the
+// same application of equal operands) is resolved at once. Otherwise a local problem is built and saturated:
+// first with small windows, then with wider ones, then with the definitions of the resolved operands
+// re-opened. An operator that stays unresolved is carried: its definition is part of its consumers' problems,
+// up to a number of carried definitions, since a distributed program may compute in another order.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "entangle/egraph/saturate.h"
+#include "local_problem.h"
+
+namespace entangle::infer {
+
+struct WalkOptions {
+  egraph::Limits limits;
+  std::size_t most_carried = 16;
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+};
+
+struct WalkResult {
+  std::vector<TermId> unresolved;        // sequential terms without a relation, ascending
+  std::set<TermId> solved_across;        // unresolved, but a consumer was resolved in spite of it
+  std::uint64_t operators = 0, by_lookup = 0, problems = 0, largest = 0;
+  std::vector<TermId> limit_hit;         // unresolved terms one of whose problems stopped at a limit
+  bool out_of_time = false;
+  egraph::Counters counters;
+};
+
+class Walk {
+ public:
+  Walk(Joint& joint, smt::Oracle& oracle, const egraph::Program& program, const WalkOptions& options);
+
+  // Resolves the sequential terms (ids as first built) and all they depend on.
+  void run(const std::vector<TermId>& wanted);
+  const WalkResult& result() const { return result_; }
+  WalkResult& result() { return result_; }
+  // Distributed operators that the last problem for an unresolved term looked at.
+  std::vector<TermId> considered(TermId term);
+  // The unresolved terms that `term` rests on through unresolved terms only, ascending, itself included.
+  std::vector<TermId> chain(TermId term);
+  bool resolved(TermId term) { return joint_.resolved(term) || joint_.constant(term); }
+
+ private:
+  void solve(TermId term);
+  bool attempt(TermId term, const std::vector<TermId>& carried, int window, int reopen, std::size_t& last_size);
+  // The unresolved definitions below `term`; nothing when there are too many.
+  std::optional<std::vector<TermId>> carried_by(TermId term);
+  bool out_of_time();
+
+  Joint& joint_;
+  smt::Oracle& oracle_;
+  const egraph::Program& program_;
+  WalkOptions options_;
+  WalkResult result_;
+  std::set<TermId> done_;
+};
+
+}  // namespace entangle::infer
