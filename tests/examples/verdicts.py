@@ -20,6 +20,8 @@ def complaint(program, example, report):
     expected = [0] if example.fails_at is None else [1, 3]
     if run.returncode not in expected:
         return f"exit code {run.returncode}, expected {' or '.join(map(str, expected))}\n{run.stdout}{run.stderr}"
+    if not report.exists():
+        return f"exit code {run.returncode}, but no report was written\n{run.stdout}{run.stderr}"
     (result,) = json.loads(report.read_text(encoding="utf-8"))["results"]
     verdict = {0: "refines", 1: "violates", 3: "unproved"}[run.returncode]
     if result["verdict"] != verdict:
