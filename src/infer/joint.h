@@ -66,7 +66,7 @@ class Joint {
   struct Entry {
     std::vector<TermId> members;
     std::vector<Owner> owners;
-    std::vector<TermId> users;      // distributed applications, ids as first built
+    std::vector<TermId> users;  // distributed applications, ids as first built
     std::vector<TermId> relations;
     bool resolved = false;
   };
@@ -74,7 +74,7 @@ class Joint {
 
   EGraph& graph_;
   TermId distributed_end_ = 0;
-  std::vector<Entry> entries_;      // by term id; the data of a class is at its canonical id
+  std::vector<Entry> entries_;  // by term id; the data of a class is at its canonical id
   std::size_t seen_merges_ = 0;
 };
 

@@ -67,7 +67,8 @@ void LocalProblem::add_operand(TermId joint_id) {
         !graph_.rules().op(node.op).clean) {
       continue;
     }
-    if (std::ranges::all_of(node.children, [&](TermId c) { return joint_.is_tensor(c) || joint_.constant(c); })) {
+    if (std::ranges::all_of(node.children,
+                            [&](TermId c) { return joint_.is_tensor(c) || joint_.constant(c); })) {
       include(joint_id, member);
     }
   }

@@ -44,8 +44,8 @@ class LocalProblem {
   const std::vector<Owner>& owners(TermId local_id);
   // Local classes that stand for joint classes, with one of these (a tensor where there is one).
   std::unordered_map<TermId, TermId> to_joint();
-  // Merges into the joint graph what this problem has shown: equal classes, and the clean expressions found for
-  // `joint_id`. True if `joint_id` is resolved now.
+  // Merges into the joint graph what this problem has shown: equal classes, and the clean expressions found
+  // for `joint_id`. True if `joint_id` is resolved now.
   bool import(TermId joint_id, std::uint32_t problem_number);
   // Merges equal classes only.
   void import_equalities(std::uint32_t problem_number);
@@ -64,13 +64,13 @@ class LocalProblem {
 
   Joint& joint_;
   EGraph graph_;
-  std::unordered_map<TermId, TermId> local_of_;   // canonical joint class -> local term
-  std::vector<TermId> order_;                     // canonical joint classes in order of arrival
-  std::size_t drained_ = 0;                       // of order_: layout definitions were added
-  std::set<TermId> included_;                     // joint terms copied
-  std::unordered_map<TermId, int> steps_;         // compute steps from the start; absent: 0
+  std::unordered_map<TermId, TermId> local_of_;  // canonical joint class -> local term
+  std::vector<TermId> order_;                    // canonical joint classes in order of arrival
+  std::size_t drained_ = 0;                      // of order_: layout definitions were added
+  std::set<TermId> included_;                    // joint terms copied
+  std::unordered_map<TermId, int> steps_;        // compute steps from the start; absent: 0
   std::vector<TermId> window_;
-  std::unordered_map<TermId, std::vector<Owner>> owners_;   // by local class
+  std::unordered_map<TermId, std::vector<Owner>> owners_;  // by local class
   bool indexed_ = false;
 };
 

@@ -26,10 +26,10 @@ struct WalkOptions {
 };
 
 struct WalkResult {
-  std::vector<TermId> unresolved;        // sequential terms without a relation, ascending
-  std::set<TermId> solved_across;        // unresolved, but a consumer was resolved in spite of it
+  std::vector<TermId> unresolved;  // sequential terms without a relation, ascending
+  std::set<TermId> solved_across;  // unresolved, but a consumer was resolved in spite of it
   std::uint64_t operators = 0, by_lookup = 0, problems = 0, largest = 0;
-  std::vector<TermId> limit_hit;         // unresolved terms one of whose problems stopped at a limit
+  std::vector<TermId> limit_hit;  // unresolved terms one of whose problems stopped at a limit
   bool out_of_time = false;
   egraph::Counters counters;
 };
@@ -50,7 +50,8 @@ class Walk {
 
  private:
   void solve(TermId term);
-  bool attempt(TermId term, const std::vector<TermId>& carried, int window, int reopen, std::size_t& last_size);
+  bool attempt(TermId term, const std::vector<TermId>& carried, int window, int reopen,
+               std::size_t& last_size);
   // The unresolved definitions below `term`; nothing when there are too many.
   std::optional<std::vector<TermId>> carried_by(TermId term);
   bool out_of_time();

@@ -1,0 +1,368 @@
+#include "entangle/infer/check.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+
+#include "definedness.h"
+#include "outputs.h"
+#include "programs.h"
+#include "walk.h"
+
+namespace entangle::infer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::vector<Question> questions(const Programs& programs) {
+  std::vector<Question> result;
+  const graph::Graph& graph = programs.sequential_graph();
+  for (const graph::NodeIndex node : programs.resolved.outputs) {
+    Question question;
+    question.tensor = graph.nodes[node].name;
+    question.term = programs.lowered_sequential.term({0, node, 0});
+    question.is_output = std::ranges::find(graph.outputs, node) != graph.outputs.end();
+    if (const relation::Related* expected = programs.resolved.expected(node)) {
+      for (const relation::RelatedForm& form : expected->forms) {
+        for (const relation::Clean& clean : form.expansion.alternatives) {
+          question.expected.push_back(
+              {clean, relation::to_string(clean, programs.graph->rules()), form.mismatch});
+        }
+      }
+    }
+    if (question.term != kNoTerm) {
+      result.push_back(std::move(question));
+    }
+  }
+  return result;
+}
+
+// --- what the verdict rests on
+
+bool uses_operator(const EGraph& graph, TermId begin, TermId end, const std::string& name) {
+  const rules::OpId op = graph.rules().find_op(name);
+  for (TermId term = begin; op != rules::kNoOp && term < end; ++term) {
+    if (graph.original(term).op == op) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void list_dropouts(Programs& programs, std::vector<std::string>& assumptions) {
+  EGraph& graph = *programs.graph;
+  const rules::OpId op = graph.rules().find_op("dropout");
+  std::set<std::string> replicated;
+  bool any = false;
+  for (TermId term = 0; op != rules::kNoOp && term < programs.joint->distributed_end(); ++term) {
+    const auto node = graph.original(term);
+    if (node.op != op) {
+      continue;
+    }
+    any = true;
+    std::set<int> ranks;
+    for (const Owner& owner : programs.joint->owners(term)) {
+      ranks.insert(owner.rank);
+    }
+    if (ranks.size() > 1) {
+      const Place place = programs.distributed->place(term);
+      replicated.insert(place.tensor + (place.loc.empty() ? "" : " (" + place.loc + ")"));
+    }
+  }
+  if (!any) {
+    return;
+  }
+  assumptions.push_back(
+      "dropout: at its k-th call an element sees the mask of the sequential element that it equals");
+  for (const std::string& site : replicated) {
+    assumptions.push_back("dropout of a replicated tensor: the ranks share a seed at " + site);
+  }
+}
+
+std::vector<std::string> assumptions(Programs& programs) {
+  std::vector<std::string> result = programs.resolved.stated;
+  for (const std::string& fact : programs.resolved.learned) {
+    result.push_back(fact + " (from the shapes of the inputs)");
+  }
+  list_dropouts(programs, result);
+  std::set<std::string> pure(programs.lowered_ranks.opaque_ops.begin(),
+                             programs.lowered_ranks.opaque_ops.end());
+  pure.insert(programs.lowered_sequential.opaque_ops.begin(), programs.lowered_sequential.opaque_ops.end());
+  for (const std::string& op : pure) {
+    result.push_back("taken as a pure function: " + op);
+  }
+  const EGraph& graph = *programs.graph;
+  if (uses_operator(graph, 0, static_cast<TermId>(graph.term_count()), "cast")) {
+    result.push_back("casts between f64, f32, f16 and bf16 are additive (elements are real numbers)");
+  }
+  if (!programs.lowered_sequential.lookups.empty()) {
+    result.push_back("every look-up of the sequential program is in range");
+  }
+  return result;
+}
+
+std::vector<std::string> opaque_operators(const Programs& programs) {
+  std::set<std::string> result;
+  for (const graph::Lowered* lowered : {&programs.lowered_sequential, &programs.lowered_ranks}) {
+    result.insert(lowered->opaque_ops.begin(), lowered->opaque_ops.end());
+    for (const graph::BlockedUse& use : lowered->blocked) {
+      result.insert(lowered->node(use.at).op + ": " + use.reason);
+    }
+  }
+  return {result.begin(), result.end()};
+}
+
+std::vector<LemmaUse> lemma_uses(const rules::RuleSet& rules, const egraph::Counters& counters) {
+  std::vector<LemmaUse> uses;
+  for (std::size_t k = 0; k < counters.applied.size(); ++k) {
+    if (counters.applied[k] > 0) {
+      uses.push_back({rules.lemmas()[k].name, counters.applied[k]});
+    }
+  }
+  std::ranges::sort(uses, [](const LemmaUse& a, const LemmaUse& b) {
+    return std::tuple(~a.applied, a.name) < std::tuple(~b.applied, b.name);
+  });
+  return uses;
+}
+
+// --- where it fails
+
+// The terms of an unresolved cone that are to blame: all their operands are resolved. Terms that a consumer
+// was resolved in spite of come last.
+std::vector<TermId> roots(Walk& walk, Joint& joint, const std::vector<TermId>& chain) {
+  const std::set<TermId> cone(chain.begin(), chain.end());
+  std::vector<TermId> all;
+  std::vector<TermId> hard;
+  for (const TermId term : chain) {
+    const auto children = joint.graph().original(term).children;
+    if (std::ranges::any_of(children, [&](TermId c) { return cone.contains(c); })) {
+      continue;
+    }
+    all.push_back(term);
+    if (!walk.result().solved_across.contains(term)) {
+      hard.push_back(term);
+    }
+  }
+  return hard.empty() ? all : hard;
+}
+
+Failing failing_at(Programs& programs, Walk& walk, Outputs& outputs, TermId output,
+                   const OutputReport& report) {
+  Failing failing;
+  const auto place_of = [&](TermId term) {
+    Place place = programs.names->place(term);
+    place.relations = outputs.relations(term);
+    return place;
+  };
+  const std::vector<TermId> chain = walk.chain(output);
+  TermId at = output;
+  if (chain.empty()) {
+    failing.reason =
+        report.notes.empty() ? "a relation was found, but not the expected one" : report.notes.front();
+  } else {
+    at = roots(walk, *programs.joint, chain).front();
+    failing.reason = programs.graph->original(at).op == rules::kNoOp
+                         ? "nothing is known of this tensor"
+                         : "no clean relation to the distributed program was found";
+  }
+  failing.at = place_of(at);
+  if (chain.empty()) {
+    failing.at.tensor = report.tensor;  // equal tensors share one value: use the name the manifest uses
+  }
+  std::set<std::string> seen;
+  for (const TermId term : chain) {
+    if (term < at) {
+      continue;
+    }
+    Place place = programs.names->place(term);
+    if (seen.insert(place.tensor).second) {
+      failing.chain.push_back(std::move(place));
+    }
+  }
+  std::set<std::string> operands;
+  for (const TermId child : programs.graph->original(at).children) {
+    Place place = place_of(child);
+    if (!programs.joint->constant(child) && operands.insert(place.tensor).second) {
+      failing.operands.push_back(std::move(place));
+    }
+  }
+  std::set<std::string> considered;
+  for (const TermId term : walk.considered(at)) {
+    Place place = programs.distributed->place(term);
+    if (considered.insert(place.tensor).second) {
+      failing.considered.push_back(std::move(place));
+    }
+  }
+  return failing;
+}
+
+void report_mismatch(const Programs& programs, Verdict& verdict) {
+  const graph::Mismatch& mismatch = *programs.lowered_ranks.mismatch;
+  verdict.kind = VerdictKind::violates;
+  CollectiveMismatch report;
+  report.reason = mismatch.message;
+  for (const graph::Mismatch::Place& at : mismatch.places) {
+    Place place;
+    place.rank = static_cast<int>(at.rank);
+    if (at.node != graph::kNoNode) {
+      const graph::Node& node = programs.ranks[at.rank].nodes[at.node];
+      place.tensor = relation::to_string(relation::Leaf{at.rank, node.name});
+      place.op = node.op;
+      place.loc = node.loc;
+    }
+    report.places.push_back(std::move(place));
+  }
+  verdict.mismatch = std::move(report);
+}
+
+void report_limits(Programs& programs, const Walk& walk, Verdict& verdict) {
+  if (walk.result().out_of_time) {
+    verdict.limits.push_back("time limit reached");
+  }
+  std::set<std::string> named;
+  for (const TermId term : walk.result().limit_hit) {
+    if (std::ranges::binary_search(walk.result().unresolved, term)) {
+      const Place place = programs.names->place(term);
+      if (named.insert(place.tensor).second) {
+        verdict.limits.push_back("limit of nodes or rounds reached at " + place.tensor);
+      }
+    }
+  }
+  for (const smt::Unknown& unknown : programs.oracle->unknowns()) {
+    verdict.limits.push_back("undecided: " + unknown.question + " (" + smt::to_string(unknown.why) + ")");
+  }
+}
+
+void collect_warnings(const Programs& programs, Verdict& verdict) {
+  const auto add = [&](const graph::Graph& graph) {
+    verdict.warnings.insert(verdict.warnings.end(), graph.warnings.begin(), graph.warnings.end());
+  };
+  add(programs.sequential_graph());
+  for (const graph::Graph& graph : programs.ranks) {
+    add(graph);
+  }
+}
+
+void report_relations(Programs& programs, Walk& walk, Outputs& outputs, Verdict& verdict) {
+  for (const graph::TensorRef& tensor : programs.lowered_sequential.tensors()) {
+    const TermId term = programs.lowered_sequential.term(tensor);
+    if (term == kNoTerm) {
+      continue;
+    }
+    walk.run({term});
+    verdict.relations.emplace_back(programs.lowered_sequential.describe(tensor), outputs.relations(term));
+  }
+}
+
+}  // namespace
+
+Engine Engine::of(std::shared_ptr<const rules::RuleSet> rules) {
+  auto program = std::make_shared<const egraph::Program>(*rules);
+  return {std::move(rules), std::move(program)};
+}
+
+support::Result<Verdict> check(const relation::Manifest& manifest, const Engine& engine,
+                               const CheckOptions& options) {
+  const auto start = Clock::now();
+  auto loaded = load_programs(manifest, engine);
+  if (!loaded) {
+    return loaded.error();
+  }
+  Programs& programs = **loaded;
+  Verdict verdict;
+  verdict.manifest = manifest.path;
+  verdict.ranks = static_cast<int>(manifest.ranks);
+  verdict.times.read = programs.read_seconds;
+  verdict.times.lower = programs.lower_seconds;
+  collect_warnings(programs, verdict);
+  if (programs.lowered_ranks.mismatch) {
+    report_mismatch(programs, verdict);
+    verdict.times.total = seconds_since(start);
+    return verdict;
+  }
+
+  const auto infer_start = Clock::now();
+  WalkOptions walk_options{.limits = options.limits};
+  if (options.time_limit) {
+    walk_options.deadline = start + std::chrono::duration_cast<Clock::duration>(
+                                        std::chrono::duration<double>(*options.time_limit));
+  }
+  Walk walk(*programs.joint, *programs.oracle, *engine.program, walk_options);
+  const std::vector<Question> asked = questions(programs);
+  std::vector<TermId> wanted;
+  for (const Question& question : asked) {
+    wanted.push_back(question.term);
+  }
+  walk.run(wanted);
+  if (programs.graph->contradiction()) {
+    return support::error(
+        "infer/contradiction", {manifest.file, 0, 0, 0},
+        "the assumptions of the manifest contradict each other: " + *programs.graph->contradiction());
+  }
+  ENTANGLE_CHECK(programs.graph->clashes().empty(),
+                 "an equality between tensors of different types: " + programs.graph->clashes().front().left +
+                     " and " + programs.graph->clashes().front().right);
+
+  Outputs outputs(programs, walk, *engine.program, options.limits);
+  bool all_ok = !asked.empty();
+  std::optional<TermId> first_failing;
+  std::size_t failing_report = 0;
+  for (const Question& question : asked) {
+    verdict.outputs.push_back(outputs.answer(question));
+    if (verdict.outputs.back().ok) {
+      continue;
+    }
+    all_ok = false;
+    const std::vector<TermId> chain = walk.chain(question.term);
+    const TermId at = chain.empty() ? question.term : roots(walk, *programs.joint, chain).front();
+    if (!first_failing || at < *first_failing) {
+      first_failing = at;
+      failing_report = verdict.outputs.size() - 1;
+    }
+  }
+  verdict.obligations = open_lookups(programs);
+  verdict.kind = all_ok && verdict.obligations.empty() && !walk.result().out_of_time ? VerdictKind::refines
+                                                                                     : VerdictKind::unproved;
+  if (first_failing) {
+    verdict.failing =
+        failing_at(programs, walk, outputs, asked[failing_report].term, verdict.outputs[failing_report]);
+  }
+  if (verdict.kind != VerdictKind::refines) {
+    report_limits(programs, walk, verdict);
+  }
+  verdict.assumptions = assumptions(programs);
+  verdict.opaque = opaque_operators(programs);
+  verdict.lemmas = lemma_uses(*engine.rules, walk.result().counters);
+  if (options.all_relations) {
+    report_relations(programs, walk, outputs, verdict);
+  }
+  const graph::Graph& sequential = programs.sequential_graph();
+  for (const graph::NodeIndex output : sequential.outputs) {
+    const TermId term = programs.lowered_sequential.term({0, output, 0});
+    const bool asked_for = std::ranges::any_of(
+        asked, [&](const Question& q) { return q.tensor == sequential.nodes[output].name; });
+    if (term != kNoTerm && !asked_for && !walk.resolved(term)) {
+      verdict.unrelated.push_back(sequential.nodes[output].name);
+    }
+  }
+  verdict.statistics.sequential_operators = walk.result().operators;
+  verdict.statistics.distributed_operators = programs.joint->distributed_end();
+  verdict.statistics.by_lookup = walk.result().by_lookup;
+  verdict.statistics.local_problems = walk.result().problems;
+  verdict.statistics.carried = walk.result().solved_across.size();
+  verdict.statistics.largest_egraph = walk.result().largest;
+  const smt::Statistics& asked_of_solver = programs.oracle->statistics();
+  verdict.statistics.conditions = asked_of_solver.asked;
+  verdict.statistics.conditions_by_solver = asked_of_solver.solver;
+  verdict.statistics.conditions_unknown = asked_of_solver.unknown;
+  verdict.times.infer = seconds_since(infer_start);
+  verdict.times.total = seconds_since(start);
+  return verdict;
+}
+
+}  // namespace entangle::infer

@@ -1,0 +1,56 @@
+// Names of terms: which tensor of which graph a term is, for everything shown to the user.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "entangle/graph/lower.h"
+#include "entangle/infer/verdict.h"
+#include "joint.h"
+
+namespace entangle::infer {
+
+// The sequential side: terms by id as first built.
+class SequentialNames {
+ public:
+  explicit SequentialNames(const graph::Lowered& lowered);
+
+  // The node that built the term: the first whose results reach its id.
+  std::optional<graph::NodeIndex> node_of(TermId term) const;
+  // Whether the term is a result of a node (and not a value inside a lowering).
+  bool is_result(TermId term) const;
+  // The tensor's name: that of the first node with one result that is this term, else of the node that built
+  // it.
+  std::string name(TermId term) const;
+  Place place(TermId term) const;
+
+ private:
+  const graph::Lowered& lowered_;
+  std::vector<TermId> reach_;                               // by node: largest result id so far
+  std::unordered_map<TermId, graph::NodeIndex> result_of_;  // first single-result node
+  std::unordered_map<TermId, graph::TensorRef> any_result_of_;
+};
+
+// The distributed side: owners number tensors by their place in `tensors`.
+class DistributedNames {
+ public:
+  // Registers every result of every rank as an owner of its class.
+  DistributedNames(const graph::Lowered& lowered, Joint& joint);
+
+  const graph::TensorRef& tensor(const Owner& owner) const { return tensors_[owner.tensor]; }
+  bool is_output(const Owner& owner) const { return output_[owner.tensor]; }
+  // `r0.mm`: the first owner of a class by rank, the shortest spelling; outputs are preferred if asked for.
+  std::string name(const std::vector<Owner>& owners, bool prefer_outputs) const;
+  Place place(TermId term) const;
+  std::string name(const graph::TensorRef& tensor) const;
+
+ private:
+  const graph::Lowered& lowered_;
+  std::vector<graph::TensorRef> tensors_;
+  std::vector<bool> output_;
+  std::unordered_map<TermId, std::size_t> first_;  // term as built -> tensor
+  std::vector<std::vector<TermId>> reach_;         // by rank and node
+};
+
+}  // namespace entangle::infer

@@ -1,0 +1,55 @@
+// Outputs: whether the relation of a sequential output is one the user can rely on.
+//
+// A sequential output must be expressed with the ranks' outputs, each element once, as a rearrangement; a
+// partial sum only where the manifest expects one. What the manifest expects must follow.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "entangle/infer/verdict.h"
+#include "entangle/relation/clean.h"
+#include "programs.h"
+#include "walk.h"
+
+namespace entangle::infer {
+
+struct Expected {
+  relation::Clean clean;  // over tensors of the ranks
+  std::string text;
+  std::string mismatch;  // why it cannot hold whatever is computed; "" otherwise
+};
+
+struct Question {
+  std::string tensor;
+  TermId term = kNoTerm;           // of the sequential program
+  bool is_output = true;           // of the sequential graph; otherwise any tensor of the ranks will do
+  std::vector<Expected> expected;  // all of them must hold; empty: a rearrangement of outputs must exist
+};
+
+class Outputs {
+ public:
+  Outputs(Programs& programs, Walk& walk, const egraph::Program& program, const egraph::Limits& limits);
+
+  OutputReport answer(const Question& question);
+  // A relation of a class as text, in the spelling of manifests; as many as are known.
+  std::vector<std::string> relations(TermId term);
+
+ private:
+  bool follows(TermId term, TermId expected);
+  bool names_outputs_only(const relation::Clean& clean) const;
+  std::vector<relation::CleanTermPtr> expressions(LocalProblem& problem, TermId term, bool outputs_only,
+                                                  bool partial_sums, bool once);
+  void describe(LocalProblem& problem, const relation::CleanTerm& clean, bool outputs_only,
+                OutputReport& report);
+
+  Programs& programs_;
+  Joint& joint_;
+  Walk& walk_;
+  smt::Oracle& oracle_;
+  const egraph::Program& program_;
+  egraph::Limits limits_;
+};
+
+}  // namespace entangle::infer

@@ -1,0 +1,306 @@
+#include "programs.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "entangle/graph/read.h"
+
+namespace entangle::infer {
+namespace {
+
+using graph::NodeIndex;
+using graph::TensorRef;
+using relation::Clean;
+using support::Diagnostic;
+using support::Result;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Inputs of the ranks that the manifest says are equal, as a union-find over (rank, node).
+class Replicas {
+ public:
+  using Key = std::pair<std::uint32_t, NodeIndex>;
+
+  Key find(Key key) const {
+    for (auto it = parent_.find(key); it != parent_.end() && it->second != key; it = parent_.find(key)) {
+      key = it->second;
+    }
+    return key;
+  }
+  void join(Key a, Key b) {
+    a = find(a);
+    b = find(b);
+    if (a != b) {
+      parent_[std::max(a, b)] = std::min(a, b);
+    }
+  }
+
+ private:
+  std::map<Key, Key> parent_;
+};
+
+Replicas replicas_of(const Programs& programs) {
+  Replicas replicas;
+  const auto key = [&](const relation::Leaf& leaf) {
+    return Replicas::Key{static_cast<std::uint32_t>(leaf.rank), programs.ranks[leaf.rank].find(leaf.name)};
+  };
+  for (const relation::Related& input : programs.resolved.inputs) {
+    const std::string& name = programs.sequential_graph().nodes[input.tensor].name;
+    std::optional<Replicas::Key> whole;
+    for (const relation::RelatedForm& form : input.forms) {
+      for (const Clean& alternative : form.expansion.alternatives) {
+        if (alternative.is_leaf()) {
+          if (whole) {
+            replicas.join(*whole, key(alternative.leaf));
+          }
+          whole = key(alternative.leaf);
+        }
+      }
+      for (const auto& group : form.expansion.replicas) {
+        for (const std::size_t rank : group) {
+          if (programs.ranks[rank].find(name) != graph::kNoNode &&
+              programs.ranks[group.front()].find(name) != graph::kNoNode) {
+            replicas.join(key({group.front(), name}), key({rank, name}));
+          }
+        }
+      }
+    }
+  }
+  for (const relation::TensorEquality& equality : programs.resolved.equal) {
+    const auto is_placeholder = [&](const relation::TensorId& t) {
+      return t.rank && relation::is_input(programs.ranks[*t.rank].nodes[t.node]);
+    };
+    if (is_placeholder(equality.left) && is_placeholder(equality.right)) {
+      replicas.join({static_cast<std::uint32_t>(*equality.left.rank), equality.left.node},
+                    {static_cast<std::uint32_t>(*equality.right.rank), equality.right.node});
+    }
+  }
+  return replicas;
+}
+
+tensor::TensorType normalised(const tensor::TensorType& type, const smt::Oracle& oracle) {
+  tensor::TensorType result = type;
+  for (sym::Int& size : result.shape) {
+    size = oracle.normalise(size);
+  }
+  return result;
+}
+
+// The joint class a sequential tensor is related to by the manifest: its alternatives, made equal.
+TermId related_class(Programs& programs, const relation::Related& related) {
+  EGraph& graph = *programs.graph;
+  TermId first = kNoTerm;
+  for (const relation::RelatedForm& form : related.forms) {
+    for (const Clean& alternative : form.expansion.alternatives) {
+      const TermId term = programs.build(alternative);
+      ENTANGLE_CHECK(term != kNoTerm, "a resolved relation has no type: " + form.text);
+      if (first == kNoTerm) {
+        first = term;
+      } else {
+        graph.merge(first, term, {egraph::Reason::Kind::relation, 0, form.text});
+      }
+      programs.joint->add_relation(term, term);
+    }
+  }
+  graph.rebuild();
+  return first;
+}
+
+void set_range(Programs& programs, TermId term, const relation::TensorRange& range) {
+  programs.graph->set_interval(term, {range.low, range.high});
+}
+
+// Ranges hold of the values: a sequential input's range is one of every distributed tensor in its relation.
+void apply_ranges(Programs& programs, bool sequential) {
+  for (const relation::TensorRange& range : programs.resolved.ranges) {
+    if (range.tensor.rank) {
+      if (!sequential) {
+        set_range(programs, programs.term(range.tensor), range);
+      }
+      continue;
+    }
+    if (sequential) {
+      if (const TermId term = programs.term(range.tensor); term != kNoTerm) {
+        set_range(programs, term, range);
+      }
+      continue;
+    }
+    for (const auto* section : {&programs.resolved.inputs, &programs.resolved.given}) {
+      for (const relation::Related& related : *section) {
+        if (related.tensor != range.tensor.node) {
+          continue;
+        }
+        for (const relation::RelatedForm& form : related.forms) {
+          for (const Clean& alternative : form.expansion.alternatives) {
+            for (const Clean* leaf : relation::leaves(alternative)) {
+              set_range(programs, programs.build(*leaf), range);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+void apply_equalities(Programs& programs, bool sequential) {
+  for (const relation::TensorEquality& equality : programs.resolved.equal) {
+    const bool involves_sequential = !equality.left.rank || !equality.right.rank;
+    if (involves_sequential != sequential) {
+      continue;
+    }
+    const TermId left = programs.term(equality.left);
+    const TermId right = programs.term(equality.right);
+    if (left != kNoTerm && right != kNoTerm) {
+      programs.graph->merge(left, right, {egraph::Reason::Kind::assumption, 0, equality.text});
+    }
+  }
+  programs.graph->rebuild();
+}
+
+Diagnostic contradiction(const relation::Manifest& manifest, const std::string& what) {
+  return support::error("infer/contradiction", {manifest.file, 0, 0, 0},
+                        "the assumptions of the manifest contradict each other: " + what);
+}
+
+Result<support::Unit> read(Programs& programs, const relation::Manifest& manifest) {
+  auto sequential = graph::read_graph(manifest.path_of(manifest.sequential.text), {});
+  if (!sequential) {
+    return sequential.error();
+  }
+  programs.sequential.push_back(std::move(*sequential));
+  const bool shared = manifest.distribution == relation::Manifest::Distributed::one;
+  for (std::size_t rank = 0; rank < manifest.ranks; ++rank) {
+    auto graph = graph::read_graph(manifest.path_of(manifest.file_of_rank(rank).text),
+                                   {.rank = rank, .shared = shared});
+    if (!graph) {
+      return graph.error();
+    }
+    programs.ranks.push_back(std::move(*graph));
+  }
+  return support::Unit{};
+}
+
+Result<support::Unit> lower_ranks(Programs& programs) {
+  const Replicas replicas = replicas_of(programs);
+  std::map<Replicas::Key, TermId> leaves;
+  graph::LowerOptions options;
+  options.leaf = [&](const TensorRef& tensor, const tensor::TensorType& type) {
+    const Replicas::Key key = replicas.find({tensor.rank, tensor.node});
+    const auto it = leaves.find(key);
+    if (it != leaves.end()) {
+      return it->second;
+    }
+    const std::string label =
+        relation::to_string(relation::Leaf{key.first, programs.ranks[key.first].nodes[key.second].name});
+    const TermId leaf = programs.graph->leaf(normalised(type, *programs.oracle), label);
+    leaves.emplace(key, leaf);
+    return leaf;
+  };
+  auto lowered = graph::lower(programs.ranks, *programs.graph, options);
+  if (!lowered) {
+    return lowered.error();
+  }
+  programs.lowered_ranks = std::move(*lowered);
+  return support::Unit{};
+}
+
+Result<support::Unit> lower_sequential(Programs& programs) {
+  std::map<NodeIndex, TermId> related;
+  for (const auto* section : {&programs.resolved.inputs, &programs.resolved.given}) {
+    for (const relation::Related& entry : *section) {
+      related.emplace(entry.tensor, related_class(programs, entry));
+    }
+  }
+  graph::LowerOptions options;
+  options.cut = [&](std::uint32_t, NodeIndex node) { return programs.resolved.given_for(node) != nullptr; };
+  options.leaf = [&](const TensorRef& tensor, const tensor::TensorType& type) {
+    const auto it = related.find(tensor.node);
+    return it != related.end() ? it->second
+                               : programs.graph->leaf(normalised(type, *programs.oracle),
+                                                      programs.sequential_graph().nodes[tensor.node].name);
+  };
+  auto lowered = graph::lower(programs.sequential, *programs.graph, options);
+  if (!lowered) {
+    return lowered.error();
+  }
+  programs.lowered_sequential = std::move(*lowered);
+  return support::Unit{};
+}
+
+}  // namespace
+
+TermId Programs::term(const relation::TensorId& tensor) const {
+  const auto rank = static_cast<std::uint32_t>(tensor.rank.value_or(0));
+  return (tensor.rank ? lowered_ranks : lowered_sequential).term({rank, tensor.node, 0});
+}
+
+TermId Programs::build(const Clean& clean) {
+  if (clean.is_leaf()) {
+    const NodeIndex node = ranks[clean.leaf.rank].find(clean.leaf.name);
+    ENTANGLE_CHECK(node != graph::kNoNode, "a resolved relation names a tensor that does not exist");
+    return term({clean.leaf.rank, node});
+  }
+  std::vector<TermId> children;
+  for (const Clean& child : clean.children) {
+    children.push_back(build(child));
+    if (children.back() == kNoTerm) {
+      return kNoTerm;
+    }
+  }
+  return graph->make(clean.op, clean.attrs, children);
+}
+
+Result<std::unique_ptr<Programs>> load_programs(const relation::Manifest& manifest, const Engine& engine) {
+  auto programs = std::make_unique<Programs>();
+  auto start = Clock::now();
+  if (auto status = read(*programs, manifest); !status) {
+    return status.error();
+  }
+  const relation::Sides sides{programs->sequential_graph(), programs->ranks};
+  auto resolved = relation::resolve(manifest, *engine.rules, sides);
+  if (!resolved) {
+    return resolved.error();
+  }
+  programs->resolved = std::move(*resolved);
+  if (auto status = relation::check_inputs_related(manifest, programs->resolved, sides); !status) {
+    return status.error();
+  }
+  programs->read_seconds = seconds_since(start);
+  start = Clock::now();
+
+  if (programs->resolved.facts.contradictory()) {
+    return contradiction(manifest, "no sizes satisfy them");
+  }
+  programs->oracle = std::make_unique<smt::Oracle>(programs->resolved.facts);
+  programs->typing = std::make_unique<term::Typing>(*engine.rules, *programs->oracle);
+  programs->graph = std::make_unique<EGraph>(*programs->typing, *programs->oracle);
+  programs->joint = std::make_unique<Joint>(*programs->graph);
+  if (auto status = lower_ranks(*programs); !status) {
+    return status.error();
+  }
+  programs->joint->close_distributed();
+  if (programs->lowered_ranks.mismatch) {
+    programs->lower_seconds = seconds_since(start);
+    return programs;
+  }
+  programs->distributed = std::make_unique<DistributedNames>(programs->lowered_ranks, *programs->joint);
+  apply_ranges(*programs, false);
+  apply_equalities(*programs, false);
+  if (auto status = lower_sequential(*programs); !status) {
+    return status.error();
+  }
+  apply_ranges(*programs, true);
+  apply_equalities(*programs, true);
+  programs->names = std::make_unique<SequentialNames>(programs->lowered_sequential);
+  if (programs->graph->contradiction()) {
+    return contradiction(manifest, *programs->graph->contradiction());
+  }
+  programs->lower_seconds = seconds_since(start);
+  return programs;
+}
+
+}  // namespace entangle::infer

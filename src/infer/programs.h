@@ -1,0 +1,42 @@
+// Programs: both programs read, resolved against the manifest and lowered into one joint graph.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "entangle/graph/lower.h"
+#include "entangle/infer/check.h"
+#include "entangle/relation/resolve.h"
+#include "joint.h"
+#include "naming.h"
+
+namespace entangle::infer {
+
+struct Programs {
+  std::vector<graph::Graph> sequential;  // one
+  std::vector<graph::Graph> ranks;
+  relation::Resolved resolved;
+  std::unique_ptr<smt::Oracle> oracle;
+  std::unique_ptr<term::Typing> typing;
+  std::unique_ptr<EGraph> graph;
+  std::unique_ptr<Joint> joint;
+  graph::Lowered lowered_ranks, lowered_sequential;
+  std::unique_ptr<DistributedNames> distributed;
+  std::unique_ptr<SequentialNames> names;
+  double read_seconds = 0, lower_seconds = 0;
+
+  const graph::Graph& sequential_graph() const { return sequential.front(); }
+  // The term of a tensor of either program; kNoTerm for a result that is None.
+  TermId term(const relation::TensorId& tensor) const;
+  // The class of a clean expression of the manifest; kNoTerm when it has no type.
+  TermId build(const relation::Clean& clean);
+};
+
+// When the ranks disagree on a collective, `lowered_ranks.mismatch` is set and the sequential program is not
+// lowered.
+support::Result<std::unique_ptr<Programs>> load_programs(const relation::Manifest& manifest,
+                                                         const Engine& engine);
+
+}  // namespace entangle::infer
