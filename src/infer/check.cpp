@@ -287,6 +287,7 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   }
 
   const auto infer_start = Clock::now();
+  assume_sequential_lookups(programs);
   WalkOptions walk_options{.limits = options.limits};
   if (options.time_limit) {
     walk_options.deadline = start + std::chrono::duration_cast<Clock::duration>(

@@ -12,6 +12,9 @@
 
 namespace entangle::infer {
 
+// Gives the ranges that the look-ups of the sequential program imply to their indices. Call after lowering.
+void assume_sequential_lookups(Programs& programs);
+
 // Open obligations, as text for the user: which look-up of which rank, in which source line, and its range.
 std::vector<std::string> open_lookups(Programs& programs);
 

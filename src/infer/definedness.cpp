@@ -1,0 +1,105 @@
+#include "definedness.h"
+
+#include <set>
+
+#include "entangle/eval/element.h"
+#include "entangle/smt/solver.h"
+
+namespace entangle::infer {
+namespace {
+
+struct Bounded {
+  TermId index = kNoTerm;
+  sym::Int size;  // indices must be in 0 .. size - 1
+};
+
+// The operand that holds the indices and the size of the axis looked up, by the declarations of `take` and
+// `put_add`: the second operand; the axis behind the batch axes, or the attribute `size`.
+Bounded bounded(const EGraph& graph, TermId lookup) {
+  const auto node = graph.original(lookup);
+  const rules::Operator& op = graph.rules().op(node.op);
+  const auto attrs = node.attrs.as_list();
+  for (std::size_t k = 0; k < op.attributes.size(); ++k) {
+    if (op.attributes[k].name == "size") {
+      return {node.children[1], attrs[k].as_int()};
+    }
+  }
+  const auto batch = static_cast<std::size_t>(attrs[0].as_int().value());
+  return {node.children[1], graph.type(node.children[0]).shape.at(batch)};
+}
+
+bool inside(const EGraph& graph, const Bounded& lookup) {
+  const term::Interval interval = graph.interval(lookup.index);
+  if (interval.low && interval.high && smt::is_yes(graph.oracle().nonnegative(*interval.low)) &&
+      smt::is_yes(graph.oracle().less(*interval.high, lookup.size))) {
+    return true;
+  }
+  eval::Elements elements(graph);
+  const auto at = elements.fresh_index(lookup.index);
+  const smt::Term element = elements.at(lookup.index, at);
+  const smt::Term in_range = (smt::Term::integer(0) <= element) && (element < elements.integer(lookup.size));
+  smt::Solver solver;
+  for (const smt::Term& fact : elements.facts()) {
+    solver.add(fact);
+  }
+  return solver.check_implies(in_range) == smt::Answer::unsat;
+}
+
+// Gives an interval to a class and to everything that it is rearranged from, as far as each of their elements
+// is an element of the class.
+void narrow(Programs& programs, TermId term, const term::Interval& interval, std::set<TermId>& seen) {
+  EGraph& graph = *programs.graph;
+  if (!seen.insert(graph.find(term)).second) {
+    return;
+  }
+  graph.set_interval(term, interval);
+  const std::vector<TermId> members = programs.joint->members(term);
+  for (const TermId member : members) {
+    const auto node = graph.original(member);
+    if (node.op == rules::kNoOp || !graph.rules().op(node.op).rearranges) {
+      continue;
+    }
+    sym::Int operands = 0;
+    for (const TermId child : node.children) {
+      operands += sym::product(graph.type(child).shape);
+    }
+    if (smt::is_yes(graph.oracle().less_equal(operands, sym::product(graph.type(member).shape)))) {
+      for (const TermId child : std::vector<TermId>(node.children.begin(), node.children.end())) {
+        narrow(programs, child, interval, seen);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void assume_sequential_lookups(Programs& programs) {
+  for (const graph::LookUp& lookup : programs.lowered_sequential.lookups) {
+    const Bounded range = bounded(*programs.graph, lookup.term);
+    std::set<TermId> seen;
+    narrow(programs, range.index, {sym::Int(0), range.size - 1}, seen);
+  }
+}
+
+std::vector<std::string> open_lookups(Programs& programs) {
+  EGraph& graph = *programs.graph;
+  std::vector<std::string> open;
+  std::set<std::pair<TermId, std::string>> shown;
+  for (const graph::LookUp& lookup : programs.lowered_ranks.lookups) {
+    const Bounded range = bounded(graph, lookup.term);
+    if (!shown.emplace(graph.find(range.index), sym::to_string(range.size)).second) {
+      continue;
+    }
+    if (inside(graph, range)) {
+      continue;
+    }
+    const graph::Node& node = programs.lowered_ranks.node(lookup.at);
+    open.push_back("rank " + std::to_string(lookup.at.rank) + ": the look-up `" + node.name + "` (" +
+                   node.op + (node.loc.empty() ? "" : ", " + node.loc) + ") is not shown to be in range 0.." +
+                   sym::to_string(range.size - 1) +
+                   ": mask its index, or state the range of the indices under `assume`");
+  }
+  return open;
+}
+
+}  // namespace entangle::infer
