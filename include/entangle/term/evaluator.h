@@ -32,7 +32,8 @@ using ValueList = std::shared_ptr<const std::vector<Value>>;
 // Cheap to copy: lists and types are shared.
 class Value {
  public:
-  using Data = std::variant<tensor::Attr, sym::Int, Term, std::shared_ptr<const tensor::TensorType>, ValueList>;
+  using Data =
+      std::variant<tensor::Attr, sym::Int, Term, std::shared_ptr<const tensor::TensorType>, ValueList>;
 
   Value() = default;                       // none
   Value(tensor::Attr attr);                // NOLINT(implicit): integers and lists are unpacked
@@ -78,11 +79,12 @@ struct Frame {
 class PatternHost {
  public:
   virtual ~PatternHost() = default;
-  // Whether the class `id` holds a match of `pattern` (new variables are bound in a copy of `frame`) for which
-  // `condition` (may be null) holds.
+  // Whether the class `id` holds a match of `pattern` (new variables are bound in a copy of `frame`) for
+  // which `condition` (may be null) holds.
   virtual bool has_match(TermId id, const rules::Expr& pattern, const rules::Expr* condition,
                          const Frame& frame) = 0;
-  // The class of an existing term spelled by `expr`, without building anything; kNoTerm when it does not exist.
+  // The class of an existing term spelled by `expr`, without building anything; kNoTerm when it does not
+  // exist.
   virtual TermId lookup(const rules::Expr& expr, Frame& frame) = 0;
 };
 

@@ -26,7 +26,7 @@ inline constexpr TermId kNoTerm = ~TermId{0};
 
 // One application in a class. `attrs` is a list with one entry per attribute parameter of `op`.
 struct NodeView {
-  rules::OpId op = rules::kNoOp;   // kNoOp: a leaf
+  rules::OpId op = rules::kNoOp;  // kNoOp: a leaf
   tensor::Attr attrs;
   std::span<const TermId> children;
 };
@@ -60,7 +60,8 @@ class Store {
   // Calls `visit` for the nodes of the class with this operator, in a fixed order, until it returns true.
   // Terms may be built and classes joined meanwhile. Returns whether a call returned true.
   virtual bool any_node(TermId id, rules::OpId op, const std::function<bool(const NodeView&)>& visit) = 0;
-  // Cut points 0 = c0 < c1 < … < ck = size of existing slices of the class that tile `axis`, k >= 2, or empty.
+  // Cut points 0 = c0 < c1 < … < ck = size of existing slices of the class that tile `axis`, k >= 2, or
+  // empty.
   virtual std::vector<sym::Int> tiling(TermId id, std::size_t axis) const = 0;
 };
 

@@ -23,14 +23,14 @@ inline constexpr int kNoAxis = -1;
 // One axis correspondence of an application: result axis (kNoAxis for a reduction) and, per child (list
 // parameters flattened), its axis or kNoAxis.
 struct Correspondence {
-  std::size_t clause = 0;       // index into Operator::axes, or SIZE_MAX for the implied one of `elementwise`
+  std::size_t clause = 0;  // index into Operator::axes, or SIZE_MAX for the implied one of `elementwise`
   int result = kNoAxis;
   std::vector<int> operands;
 };
 
 struct AxisInfo {
   std::vector<Correspondence> maps, sums, maxima;
-  std::vector<bool> linear;     // per child
+  std::vector<bool> linear;  // per child
 };
 
 using Types = std::span<const tensor::TensorType* const>;

@@ -1,0 +1,134 @@
+// Constants: the one element of an application whose operands are each one scalar everywhere.
+#include "term/application.h"
+
+namespace entangle::term {
+
+using rules::Builtin;
+using rules::Expr;
+using rules::ExprKind;
+using sym::Int;
+using sym::Scalar;
+using tensor::Attr;
+
+namespace {
+
+Maybe from_scalar(const std::optional<Scalar>& scalar) {
+  return scalar ? Maybe(Value(Attr::of(*scalar))) : std::nullopt;
+}
+
+}  // namespace
+
+Folding::Folding(const rules::RuleSet& rules, smt::Oracle& oracle) : Clauses(oracle), rules_(rules) {
+  for (const rules::Law& law : rules.laws()) {
+    if (law.slots.empty() && law.left.kind == ExprKind::scalar_call) closed_laws_.push_back(&law);
+  }
+}
+
+std::optional<Scalar> Folding::run(const Signature& signature, const Attr& attrs, Types children,
+                                   std::span<const Scalar> values) {
+  const rules::Operator& op = *signature.op;
+  if (op.random) return std::nullopt;
+  if (op.rearranges && !children.empty()) {
+    for (const Scalar& value : values) {
+      if (!(value == values[0])) return std::nullopt;
+    }
+    return values[0];
+  }
+  values_ = values;
+  bind(signature, attrs, children);
+  Maybe result;
+  if (op.value) {
+    result = evaluate(*op.value, frame());
+  } else if (op.elementwise) {
+    // The scalar function of the same name, attributes first.
+    std::vector<Scalar> arguments;
+    for (const Attr& attr : attrs.as_list()) {
+      const std::optional<Scalar> argument = Value(attr).to_scalar();
+      if (!argument) return std::nullopt;
+      arguments.push_back(*argument);
+    }
+    arguments.insert(arguments.end(), values.begin(), values.end());
+    return function(op.name, arguments);
+  }
+  return result ? result->to_scalar() : std::nullopt;
+}
+
+Maybe Folding::element(const Value& tensor) const {
+  const Term* term = tensor.as_term();
+  return term != nullptr ? Maybe(Value(Attr::of(values_[term->id]))) : std::nullopt;
+}
+
+Maybe Folding::common_element(const std::vector<Value>& tensors) const {
+  Maybe common;
+  for (const Value& tensor : tensors) {
+    const Term* term = tensor.as_term();
+    if (term == nullptr || !(values_[term->id] == values_[tensors[0].as_term()->id])) return std::nullopt;
+    if (!common) common = element(tensor);
+  }
+  return common;
+}
+
+Maybe Folding::evaluate_special(const Expr& expr, Frame& frame) {
+  switch (expr.kind) {
+    case ExprKind::index: {
+      // Wherever the index points: the operand is the same everywhere.
+      const Maybe tensor = evaluate(expr.args[0], frame);
+      return tensor ? element(*tensor) : std::nullopt;
+    }
+    case ExprKind::reduction:
+      return reduction(expr, frame);
+    default:
+      return std::nullopt;
+  }
+}
+
+Maybe Folding::call_special(const Expr& expr, Frame& frame) {
+  if (expr.builtin != Builtin::block) return std::nullopt;
+  const Maybe tensors = evaluate(argument(expr, 0), frame);
+  return tensors && tensors->as_list() != nullptr ? common_element(*tensors->as_list()) : std::nullopt;
+}
+
+Maybe Folding::reduction(const Expr& expr, Frame& frame) {
+  const Maybe bound = evaluate(expr.args[0], frame);
+  if (!bound) return std::nullopt;
+  Int count = 1;
+  if (const std::vector<Value>* sizes = bound->as_list()) {
+    for (const Value& size : *sizes) {
+      if (size.as_int() == nullptr) return std::nullopt;
+      count *= *size.as_int();
+    }
+  } else if (bound->as_int() != nullptr) {
+    count = *bound->as_int();
+  } else {
+    return std::nullopt;
+  }
+  // The bound variable stays unbound: an element that depends on it has no single value.
+  const Restore restore(frame, expr.binders);
+  const Maybe value = evaluate(expr.args[1], frame);
+  const std::optional<Scalar> element = value ? value->to_scalar() : std::nullopt;
+  if (!element || count.is_poison()) return std::nullopt;
+  if (expr.builtin == Builtin::max || expr.builtin == Builtin::min) {
+    return is_yes(oracle().less(0, count)) ? from_scalar(element) : std::nullopt;
+  }
+  return expr.builtin == Builtin::sum ? from_scalar(Scalar(count) * *element) : std::nullopt;
+}
+
+std::optional<Scalar> Folding::function(const std::string& name, std::span<const Scalar> arguments) {
+  if (std::optional<Scalar> exact = exact_value(oracle(), name, arguments)) return exact;
+  for (const rules::Law* law : closed_laws_) {
+    if (law->left.name != name || law->left.args.size() != arguments.size() || law->condition) continue;
+    Frame none;
+    bool same = true;
+    for (std::size_t i = 0; i < arguments.size() && same; ++i) {
+      const Maybe value = evaluate(law->left.args[i], none);
+      const std::optional<Scalar> scalar = value ? value->to_scalar() : std::nullopt;
+      same = scalar && *scalar == arguments[i];
+    }
+    if (!same) continue;
+    const Maybe result = evaluate(law->right, none);
+    return result ? result->to_scalar() : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace entangle::term
