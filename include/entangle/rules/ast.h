@@ -36,12 +36,13 @@ enum class Base : std::uint8_t {
   any,
 };
 
-// A base type under `depth` levels of list. `x: tensor+` has depth 1 and nonempty.
+// A base type under `depth` levels of list. `x: tensor+` has depth 1 and nonempty. (perm is a list by itself.)
 struct Type {
   Base base = Base::any;
   std::uint8_t depth = 0;
   bool nonempty = false;
-  bool optional = false;  // lowerings: the argument may be None
+  bool optional = false;  // lowerings: the argument may be None (`tensor?`, `tensor*?`)
+  bool holes = false;     // lowerings: entries of the list may be None (`tensor?*`)
   std::string of;
 
   bool is_list() const { return depth > 0; }
@@ -53,7 +54,9 @@ enum class ExprKind : std::uint8_t {
   literal,        // value
   variable,       // slot
   wildcard,       // `_`, in patterns
-  apply,          // op(args; attrs): args may hold stars; attrs has one entry per attribute parameter
+  apply,          // op(args; attrs): args may hold stars; attrs has one entry per attribute parameter.
+                  // A list in the place of operands is written as a star: concat(xs; d) is concat(*xs; d), concat([a, b]; d)
+                  // is concat(a, b; d). An operand of unknown type (base any, depth 0) may turn out to be a list as well.
   generic,        // f(.., args[0], .. | y @ b => args[1]; shift): application of the operator variable
   call,           // builtin(args)
   scalar_call,    // name(args): a scalar function, in values and laws
@@ -73,8 +76,8 @@ enum class ExprKind : std::uint8_t {
   others,         // forall y @ b: args[0]; ranges over the other operands of the generic left side
   fold,           // fold(acc = args[0]; binders in args[1]: args[2]); binders[0] is acc
   let,            // let binders[0] = args[0] in args[1]
-  aggregate,      // sum/max/product(args[0] for binders in args[1]), over a list
-  reduction,      // sum/max(k < args[0]: args[1]) in values; a list bound makes k an index vector
+  aggregate,      // sum/max/min/product(args[0] for binders in args[1] if args[2]), over a list; `builtin` says which
+  reduction,      // sum/max(k < args[0]: args[1]) in values, `builtin` says which; a list bound makes k an index vector
   has,            // has(args[0], args[1] if args[2]): the class of args[0] holds a match of the pattern
   predicate,      // name(args...): a declared predicate, in triggers
 };
@@ -94,6 +97,7 @@ enum class Builtin : std::uint8_t {
   named, constant, defined, interval_low, interval_high,
   full, full_like, reshape, broadcast_to, fresh, scalar_of,
   block,         // values only: the element of the block of a list that an index falls into
+  all_of,        // collectives only, written all(p): the list of a parameter's values over the group
 };
 
 // What happens to the attributes of a generic operator when the focused axis changes.
@@ -107,11 +111,13 @@ struct Expr {
   support::Span span;
   Type type;                    // as the resolver found it; base `any` where it could not tell
   tensor::Attr value;           // literal
-  std::string name;             // scalar_call, predicate; the spelling of a variable
+  std::string name;             // the spelling of what is called (operator, function, predicate, builtin), of a
+                                // variable, of a leaf (`r0.name`, without quotes)
   OpId op = kNoOp;              // apply
   Slot slot = kNoSlot;          // variable; generic: nothing (a declaration has at most one operator variable)
   std::vector<Slot> binders;    // comprehension, forall, exists, fold, let, aggregate, reduction;
-                                // generic and others: {y, b} or empty
+                                // generic and others: {y, b} or empty; {y} for a trait without axis
+  std::vector<std::string> binder_names;  // the spelling of each binder
   std::vector<Expr> args;
   std::vector<Expr> attrs;      // apply
   // apply in a pattern: attributes that the pattern leaves out are wildcards.

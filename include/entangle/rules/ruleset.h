@@ -177,6 +177,8 @@ class RuleSet {
   // Indices into lowerings(), in order; empty for an operator nobody has described.
   const std::vector<std::size_t>& lowerings_of(const std::string& framework_op) const;
   const std::vector<support::FileId>& files() const { return files_; }
+  // What the file's `accept` says.
+  Accept accept(support::FileId file) const;
   // Hash of the texts of all files, in order.
   std::uint64_t fingerprint() const { return fingerprint_; }
 
@@ -192,7 +194,7 @@ class RuleSet {
   std::unordered_map<std::string, std::vector<std::size_t>> lowerings_by_op_;
   std::vector<support::FileId> files_;
   std::uint64_t fingerprint_ = 0;
-  Accept accept_ = Accept::none;
+  std::unordered_map<support::FileId, Accept> accept_;
 };
 
 struct Loaded {
