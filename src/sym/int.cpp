@@ -871,7 +871,13 @@ std::int64_t content(Int value) {
 }
 
 Int substitute(Int value, const Substitution& substitution) {
-  if (value.is_constant() || value.is_poison()) {
+  if (value.is_constant() || value.is_poison() || substitution.empty()) {
+    return value;
+  }
+  std::vector<Int> symbols;
+  collect_symbols(value, &symbols);
+  if (std::none_of(symbols.begin(), symbols.end(),
+                   [&substitution](Int symbol) { return substitution.contains(symbol); })) {
     return value;
   }
   Int result = 0;

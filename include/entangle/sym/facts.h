@@ -94,13 +94,12 @@ class Facts {
     Int symbol;    // known to be a multiple of
     Int divisor;   // this,
     Int quotient;  // and this symbol stands for the quotient
+    Int product;   // divisor * quotient, in core form
   };
   class Builder;
 
   void add(Statement statement);
   void rebuild();
-  Interval symbol_bounds(Int symbol) const;
-  Int simplify_atoms(Int core) const;
 
   // As stated.
   std::vector<std::pair<Int, std::optional<std::int64_t>>> declared_;
@@ -110,7 +109,7 @@ class Facts {
   bool contradictory_ = false;
   Substitution solved_;
   std::vector<Multiple> multiples_;
-  Substitution multiple_of_;
+  Substitution multiple_of_;  // the products of multiples_, by symbol
   std::unordered_map<Int, Interval> bounds_;
   std::vector<Int> zero_;
   std::vector<Int> nonnegative_;
