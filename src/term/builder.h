@@ -18,15 +18,18 @@ struct Evaluator::Impl final : Interpreter {
   // A call from outside, possibly from inside another one (patterns evaluate conditions).
   class Entry {
    public:
-    explicit Entry(Impl& impl) : impl_(impl) {
+    explicit Entry(Impl& impl) : impl_(impl), outer_failure_(impl.failed_) {
       if (impl_.depth_++ == 0) impl_.forget();
     }
-    ~Entry() { --impl_.depth_; }
+    ~Entry() {
+      if (--impl_.depth_ > 0) impl_.failed_ = outer_failure_;
+    }
     Entry(const Entry&) = delete;
     Entry& operator=(const Entry&) = delete;
 
    private:
     Impl& impl_;
+    const rules::Expr* outer_failure_;
   };
 
   smt::Truth condition(const rules::Expr& expr, Frame& frame);
@@ -44,13 +47,11 @@ struct Evaluator::Impl final : Interpreter {
   Maybe evaluate_special(const rules::Expr& expr, Frame& frame) override;
   smt::Truth holds_special(const rules::Expr& expr, Frame& frame) override;
   Maybe call_special(const rules::Expr& expr, Frame& frame) override;
-  void undefined(const rules::Expr& expr) override {
-    if (failed_ == nullptr) failed_ = &expr;
-  }
 
  private:
-  // An application that had no type.
+  // An application that had no type. Only the outermost call's is kept.
   struct Untyped {
+    const rules::Expr* expr = nullptr;
     rules::OpId op = rules::kNoOp;
     tensor::Attr attrs;
     std::vector<TermId> children;
@@ -61,7 +62,8 @@ struct Evaluator::Impl final : Interpreter {
   };
 
   void forget();
-  Maybe make(rules::OpId op, const tensor::Attr& attrs, const std::vector<TermId>& children);
+  Maybe make(const rules::Expr& expr, rules::OpId op, const tensor::Attr& attrs,
+             const std::vector<TermId>& children);
   Maybe apply(const rules::Expr& expr, Frame& frame);
   Maybe generic(const rules::Expr& expr, Frame& frame);
   bool operands(const rules::Operator& op, const std::vector<rules::Expr>& args, Frame& frame,
@@ -72,14 +74,13 @@ struct Evaluator::Impl final : Interpreter {
   std::optional<TermId> locate(const rules::Expr& expr, Frame& frame);
   std::optional<std::vector<sym::Int>> sizes(const rules::Expr& expr, Frame& frame);
   std::optional<TermId> tensor(const rules::Expr& expr, Frame& frame);
-  Maybe laid_out(std::optional<TermId> result);
+  Maybe laid_out(const rules::Expr& expr, std::optional<TermId> result);
   smt::Truth others(const rules::Expr& expr, Frame& frame);
   smt::Truth predicate(const rules::Expr& expr, Frame& frame);
 
   int depth_ = 0;
-  const rules::Expr* failed_ = nullptr;
-  std::optional<Untyped> untyped_;
-  bool layout_failed_ = false;
+  Untyped untyped_;
+  const rules::Expr* layout_failed_ = nullptr;
   std::string reason_;
   std::vector<Call> calls_;          // predicates being evaluated
   std::size_t predicate_steps_ = 0;  // of this outermost call

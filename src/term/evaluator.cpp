@@ -90,8 +90,8 @@ const TensorType* Evaluator::Impl::type_of(const Value& value) const {
 
 void Evaluator::Impl::forget() {
   failed_ = nullptr;
-  untyped_.reset();
-  layout_failed_ = false;
+  untyped_.expr = nullptr;
+  layout_failed_ = nullptr;
   reason_.clear();
   predicate_steps_ = 0;
 }
@@ -100,12 +100,12 @@ const std::string& Evaluator::Impl::reason() {
   if (!reason_.empty()) return reason_;
   if (failed_ != nullptr) reason_ = "`" + rules::to_string(*failed_) + "` is undefined";
   std::string why;
-  if (layout_failed_) {
+  if (layout_failed_ != nullptr && layout_failed_ == failed_) {
     why = layout.reason();
-  } else if (untyped_) {
+  } else if (untyped_.expr != nullptr && untyped_.expr == failed_) {
     std::vector<const TensorType*> types;
-    for (const TermId child : untyped_->children) types.push_back(&store.type(child));
-    typing.type_of(untyped_->op, untyped_->attrs, types, &why);
+    for (const TermId child : untyped_.children) types.push_back(&store.type(child));
+    typing.type_of(untyped_.op, untyped_.attrs, types, &why);
   }
   if (!why.empty()) reason_ += (reason_.empty() ? "" : ": ") + why;
   return reason_;
@@ -113,11 +113,17 @@ const std::string& Evaluator::Impl::reason() {
 
 // --- building
 
-Maybe Evaluator::Impl::make(rules::OpId op, const Attr& attrs, const std::vector<TermId>& children) {
+Maybe Evaluator::Impl::make(const Expr& expr, rules::OpId op, const Attr& attrs,
+                            const std::vector<TermId>& children) {
   const TermId id = store.make(op, attrs, children);
   if (id != kNoTerm) return Value(Term{id});
   // The reason is worked out when somebody asks.
-  if (failed_ == nullptr && !untyped_) untyped_ = Untyped{op, attrs, children};
+  if (depth_ == 1) {
+    untyped_.expr = &expr;
+    untyped_.op = op;
+    untyped_.attrs = attrs;
+    untyped_.children.assign(children.begin(), children.end());
+  }
   return std::nullopt;
 }
 
@@ -172,7 +178,7 @@ Maybe Evaluator::Impl::apply(const Expr& expr, Frame& frame) {
   std::vector<TermId> children;
   if (!operands(op, expr.args, frame, children)) return std::nullopt;
   const std::optional<Attr> attrs = attributes(op, expr, frame);
-  return attrs ? make(expr.op, *attrs, children) : std::nullopt;
+  return attrs ? make(expr, expr.op, *attrs, children) : std::nullopt;
 }
 
 Maybe Evaluator::Impl::generic(const Expr& expr, Frame& frame) {
@@ -195,14 +201,14 @@ Maybe Evaluator::Impl::generic(const Expr& expr, Frame& frame) {
     }
   }
   children[focus->operand] = *replaced;
-  if (expr.shift == rules::Shift::none) return make(focus->op, focus->attrs, children);
+  if (expr.shift == rules::Shift::none) return make(expr, focus->op, focus->attrs, children);
   if (correspondence == nullptr) return std::nullopt;
   std::vector<const TensorType*> types;
   types.reserve(children.size());
   for (const TermId child : focus->children) types.push_back(&store.type(child));
   const std::optional<Attr> attrs =
       typing.shifted(focus->op, focus->attrs, types, *correspondence, expr.shift);
-  return attrs ? make(focus->op, *attrs, children) : std::nullopt;
+  return attrs ? make(expr, focus->op, *attrs, children) : std::nullopt;
 }
 
 Maybe Evaluator::Impl::evaluate_special(const Expr& expr, Frame& frame) {
@@ -220,7 +226,7 @@ std::optional<TermId> Evaluator::Impl::operand(const Expr& expr, Frame& frame, c
   }
   const std::optional<Scalar> number = wanted ? value->to_scalar() : std::nullopt;
   if (!number) {
-    undefined(expr);
+    if (failed_ == nullptr) failed_ = &expr;
     return std::nullopt;
   }
   return layout.full(*number, *wanted);
@@ -247,9 +253,9 @@ std::optional<std::vector<Int>> Evaluator::Impl::sizes(const Expr& expr, Frame& 
   return result;
 }
 
-Maybe Evaluator::Impl::laid_out(std::optional<TermId> result) {
+Maybe Evaluator::Impl::laid_out(const Expr& expr, std::optional<TermId> result) {
   if (result) return Value(Term{store.find(*result)});
-  if (failed_ == nullptr) layout_failed_ = true;
+  layout_failed_ = &expr;
   return std::nullopt;
 }
 
@@ -296,15 +302,15 @@ Maybe Evaluator::Impl::call_special(const Expr& expr, Frame& frame) {
         if (attr == nullptr || attr->kind() != Attr::Kind::dtype) return std::nullopt;
         type = {std::move(*shape), attr->as_dtype()};
       }
-      return laid_out(layout.full(*c, type));
+      return laid_out(expr, layout.full(*c, type));
     }
     case Builtin::reshape:
     case Builtin::broadcast_to: {
       const std::optional<TermId> x = tensor(argument(expr, 0), frame);
       const std::optional<std::vector<Int>> shape = x ? sizes(argument(expr, 1), frame) : std::nullopt;
       if (!shape) return std::nullopt;
-      return laid_out(expr.builtin == Builtin::reshape ? layout.reshape(*x, *shape)
-                                                       : layout.broadcast_to(*x, *shape));
+      return laid_out(expr, expr.builtin == Builtin::reshape ? layout.reshape(*x, *shape)
+                                                             : layout.broadcast_to(*x, *shape));
     }
     case Builtin::fresh: {
       std::optional<std::vector<Int>> shape = sizes(argument(expr, 0), frame);

@@ -17,8 +17,11 @@ namespace entangle::term {
 
 using Maybe = std::optional<Value>;
 
-// The condition of a call, and a comparison: `expr.operation` for everything but append and arithmetic.
 bool is_comparison(rules::Operation operation);
+// Integers, scalars, and booleans as 0 and 1.
+bool is_number(const Value& value);
+// Whether the value of an expression is the truth of a condition.
+bool is_condition(const rules::Expr& expr);
 
 class Interpreter {
  public:
@@ -51,8 +54,8 @@ class Interpreter {
                                               std::span<const sym::Scalar> arguments);
   // Whether a choice that cannot be decided but makes no difference has a value.
   virtual bool indifferent() const { return false; }
-  // Told of the innermost undefined expression first.
-  virtual void undefined(const rules::Expr&) {}
+  // The innermost expression that made the last evaluation undefined.
+  const rules::Expr* failed_ = nullptr;
 
   // Runs `body` for each entry of the list `source`, with the binders from `first` on bound to it, until it
   // returns false. False when the source is no list or an entry does not fit the binders.
@@ -66,6 +69,7 @@ class Interpreter {
  private:
   Maybe dispatch(const rules::Expr& expr, Frame& frame);
   Maybe index(const rules::Expr& expr, Frame& frame);
+  Maybe common(std::span<const Value> values);
   Maybe range(const rules::Expr& expr, Frame& frame);
   Maybe with(const rules::Expr& expr, Frame& frame);
   Maybe without(const rules::Expr& expr, Frame& frame);

@@ -178,6 +178,8 @@ std::optional<Scalar> exact_value(smt::Oracle& oracle, const std::string& name,
     if (!less && !is_yes(scalars_less(oracle, arguments[1], arguments[0], true))) return std::nullopt;
     return arguments[less == (name == "max") ? 1 : 0];
   }
+  // Attributes come first: pow(c, x) is x to the power c.
+  if (arguments.size() == 2 && name == "pow") return pow(arguments[1], arguments[0]);
   if (arguments.size() != 1) return std::nullopt;
   const Scalar& x = arguments[0];
   const Scalar minus = Scalar::infinity(true);
