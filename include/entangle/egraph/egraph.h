@@ -6,6 +6,17 @@
 // deferred (egg): after merges call `rebuild` before matching. Each merge keeps its reason, so `explain` can
 // print why two terms are equal. Everything is deterministic: ids, node order and merge order depend on the
 // order of calls only. Not safe for concurrent use.
+//
+// Ids. Every application that was ever asked for has a TermId of its own; ids are given out in order and an
+// operand's id is smaller than its users'. A class is named by any of its ids; its canonical id, `find`, is
+// the oldest. All functions accept any id and return canonical ones unless they say otherwise.
+//
+// Attributes are kept in one form: integers normalised under the facts of the oracle, an integer given for a
+// scalar parameter as a scalar.
+//
+// Analyses of a class: its type; the scalar all its elements are known to be (then the class also holds
+// full(c; type), so that equal constants of one type are one class); bounds of integer elements; whether it
+// is a tensor of the distributed graph.
 #pragma once
 
 #include <cstdint>
@@ -24,18 +35,38 @@ namespace entangle::egraph {
 using term::kNoTerm;
 using term::TermId;
 
+class Matcher;
+
 // Why two terms were made equal.
 struct Reason {
-  enum class Kind : std::uint8_t { lemma, normalise, definition, relation, assumption, congruence, fold };
+  enum class Kind : std::uint8_t {
+    lemma,       // index: into RuleSet::lemmas()
+    normalise,   // index: into RuleSet::lemmas(); a term was replaced by its normal form when it was built
+    definition,  // index: the caller's own number, as in the next two
+    relation,
+    assumption,
+    congruence,  // equal operands; explain() unfolds it
+    fold,        // all elements were computed to be one scalar
+  };
   Kind kind = Kind::lemma;
-  std::uint32_t index = 0;    // lemma: index into RuleSet::lemmas(); otherwise the caller's own number
-  std::string note;           // e.g. the manifest line or the node; may be empty
+  std::uint32_t index = 0;
+  std::string note;  // e.g. the manifest line or the node; may be empty
+
+  bool operator==(const Reason&) const = default;
 };
 
-// A refused merge: an unsound rule or an internal error, never ignored.
+// A refused merge: an unsound rule, contradicting assumptions or an internal error, never ignored.
 struct Clash {
+  enum class Kind : std::uint8_t {
+    type,       // the types differ
+    undecided,  // whether two sizes are equal could not be decided
+    constant,   // the elements are known to be different scalars
+  };
+  Kind kind = Kind::type;
   Reason reason;
-  std::string left, right;    // the two terms with their types
+  std::string left, right;  // the two terms with their types
+
+  bool operator==(const Clash&) const = default;
 };
 
 class EGraph final : public term::Store {
@@ -43,18 +74,25 @@ class EGraph final : public term::Store {
   // Both outlive the e-graph.
   EGraph(term::Typing& typing, smt::Oracle& oracle);
   ~EGraph() override;
+  EGraph(const EGraph&) = delete;
+  EGraph& operator=(const EGraph&) = delete;
 
   // --- term::Store
   const rules::RuleSet& rules() const override;
   smt::Oracle& oracle() const override;
+  // The term itself if it exists already; else its normal form by the first `normalise` lemma that applies to
+  // it (whose right side is built in the same way), else a new term. kNoTerm: it has no type; see last_error.
   TermId make(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> children) override;
+  // The same as leaf.
   TermId fresh(const tensor::TensorType& type, const std::string& label) override;
   TermId find(TermId id) const override;
-  const tensor::TensorType& type(TermId id) const override;
+  const tensor::TensorType& type(TermId id) const override;  // the reference stays valid
   std::optional<sym::Scalar> uniform(TermId id) const override;
   term::Interval interval(TermId id) const override;
   bool named(TermId id) const override;
+  // The nodes that exist when it is called, in order of creation.
   bool any_node(TermId id, rules::OpId op, const std::function<bool(const term::NodeView&)>& visit) override;
+  // Of several tilings the one that starts with the smallest blocks.
   std::vector<sym::Int> tiling(TermId id, std::size_t axis) const override;
 
   // As make, without normalising: the term exactly as given.
@@ -63,57 +101,75 @@ class EGraph final : public term::Store {
   TermId leaf(const tensor::TensorType& type, const std::string& label);
   // Why the last make returned kNoTerm.
   const std::string& last_error() const;
+  // The id of the very application the last make or make_exact was asked for (make returns its class): what
+  // to pass to merge and explain when the term itself is meant. kNoTerm when it had no type.
+  TermId last_made() const;
 
   // Marks the class of `id` as holding a tensor of the distributed graph.
   void set_named(TermId id);
-  // Says that the class of a leaf may hold anything, e.g. uninitialised memory: it is not `defined`.
-  void set_undefined(TermId id);
-  // Whether every element is a number the program determines: so for every term all of whose operands are, and
-  // for a class one of whose terms is. What is not defined never vanishes by multiplication with zero.
-  bool defined(TermId id) const override;
   // Narrows the known interval of a class.
   void set_interval(TermId id, const term::Interval& interval);
 
-  // Joins two classes. False: the types differ; the clash is recorded and nothing changes.
+  // Joins two classes; the reason is kept between the very terms given. False: the types or the known scalars
+  // differ; the clash is recorded and nothing changes.
   bool merge(TermId a, TermId b, const Reason& reason);
+  // Restores congruence and the analyses after merges.
   void rebuild();
   const std::vector<Clash>& clashes() const;
-  // All joins of two classes so far, those by congruence included: (the class kept, the class gone).
-  const std::vector<std::pair<TermId, TermId>>& merge_log() const;
-  // Set when two classes with different known scalars were joined: the assumptions contradict each other.
-  const std::optional<std::string>& contradiction() const;
 
   // --- looking at it
-  std::size_t term_count() const;               // ids given out so far; ids are 0 .. term_count() - 1
-  std::size_t node_count() const;
+  std::size_t term_count() const;  // ids given out so far; ids are 0 .. term_count() - 1
+  std::size_t node_count() const;  // distinct nodes of all classes, without terms that were normalised away
   std::size_t class_count() const;
+  std::size_t merge_count() const;  // classes joined so far
   // Canonical class ids, ascending.
   std::vector<TermId> classes() const;
-  // The nodes of a class in order of creation, children canonical; leaves have op kNoOp.
+  // The nodes of a class in order of creation, children canonical; leaves have op kNoOp. The children stay in
+  // place, but a rebuild updates them.
   std::vector<term::NodeView> nodes(TermId id) const;
-  // The application a term id was first built as.
+  // The ids of these nodes, in the same order.
+  std::vector<TermId> node_ids(TermId id) const;
+  // The node with that very id, children canonical (as of the last rebuild).
+  term::NodeView node(TermId id) const;
+  // The application a term id was first built as, with its operands as they were given.
   term::NodeView original(TermId id) const;
+  // The label of the leaf with that very id.
+  const std::string& label(TermId id) const;
   // The class of op(children; attrs) if such a node exists; kNoTerm otherwise. Does not normalise.
   TermId find_node(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> children) const;
   // Canonical ids of the classes with a node that has `id` among its children, ascending.
   std::vector<TermId> users(TermId id) const;
+  // The ids of those nodes themselves, ascending; with `op`, only of that operator.
+  std::vector<TermId> user_nodes(TermId id, rules::OpId op = rules::kNoOp) const;
   // A cheapest term of the class, printed in the language's spelling (leaves by label).
   std::string print(TermId id) const;
+  // The term as it was built; long ones are cut (`t12` stands for term 12).
+  std::string print_original(TermId id) const;
 
-  // Steps that lead from a to b (which are equal): terms and reasons, congruence steps unfolded.
+  // One step of a derivation. `from` and `to` are whole terms, so that the steps form a chain; the reason
+  // joins the terms `left` and `right`, which are the same or stand inside. A lemma's reason reads the
+  // operands of `left` (or of `right`, where it was used backwards) up to their classes.
   struct Step {
     std::string from, to;
+    TermId left = kNoTerm, right = kNoTerm;
     Reason reason;
+    bool backwards = false;  // the reason was stated from right to left
   };
+  // Steps that lead from a to b (which are equal), congruence unfolded: a pair of equal operands that was
+  // explained once in the same derivation is a single step with reason congruence later.
   std::vector<Step> explain(TermId a, TermId b) const;
 
   term::Typing& typing() const;
   term::Evaluator& evaluator();
+  Matcher& matcher();
+
+  // The inside; for this module only.
+  struct Impl;
+  Impl& impl() { return *impl_; }
+  const Impl& impl() const { return *impl_; }
 
  private:
-  struct Impl;
   std::unique_ptr<Impl> impl_;
-  friend class Saturation;
 };
 
 }  // namespace entangle::egraph

@@ -21,8 +21,8 @@ struct Limits {
 enum class Stop : std::uint8_t { saturated, nodes, rounds };
 
 struct Counters {
-  std::vector<std::uint64_t> matched, applied;   // per lemma: matches tried, new equalities
-  std::uint64_t ill_typed = 0;                   // right sides without a type
+  std::vector<std::uint64_t> matched, applied;  // per lemma: matches tried, new equalities
+  std::uint64_t ill_typed = 0;                  // right sides without a type
   void add(const Counters& other);
 };
 

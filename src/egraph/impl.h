@@ -1,0 +1,207 @@
+// The inside of an EGraph: flat arrays indexed by TermId. Lists of a class (its nodes, its users) are
+// threaded through those arrays, so that creating a node allocates nothing of its own.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "egraph/small.h"
+#include "entangle/egraph/egraph.h"
+#include "entangle/egraph/match.h"
+#include "entangle/support/check.h"
+#include "entangle/support/hash.h"
+
+namespace entangle::egraph {
+
+inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+using Ids = Small<TermId, 16>;
+
+enum class NodeState : std::uint8_t {
+  live,   // in its class's list
+  ghost,  // was normalised away: hash-consed and explained, but never matched
+  dead,   // congruent to another node
+};
+
+struct Node {
+  rules::OpId op = rules::kNoOp;
+  std::uint32_t count = 0;  // of children
+  tensor::Attr attrs;
+  TermId* children = nullptr;      // canonical as of the last rebuild; sorted if the operator is commutative
+  TermId* given = nullptr;         // as the term was built
+  std::uint64_t hash = 0;          // of op, attrs and children; leaves: index of the label
+  TermId next_in_class = kNoTerm;  // ascending
+  TermId next_of_op = kNoTerm;
+  NodeState state = NodeState::live;
+
+  std::span<const TermId> span() const { return {children, count}; }
+};
+
+// Meaningful at canonical ids.
+struct Class {
+  TermId first = kNoTerm, last = kNoTerm;               // live nodes
+  std::uint32_t first_user = kNone, last_user = kNone;  // in user links
+  std::uint32_t terms = 1;
+  std::uint32_t type = 0;
+  std::uint32_t uniform = kNone;
+  std::uint32_t interval = kNone;
+  std::uint32_t changed = 0;    // the epoch of the last change
+  std::uint32_t narrowed = 0;   // how often the interval shrank
+  std::uint64_t operators = 0;  // a set of op % 64: what nodes there may be
+  bool named = false;
+};
+
+struct UserLink {
+  TermId node = kNoTerm;
+  std::uint32_t next = kNone;
+};
+
+// One edge of the proof forest.
+struct Edge {
+  Reason::Kind kind = Reason::Kind::lemma;
+  bool reversed = false;  // stated from the parent to the child
+  std::uint32_t index = 0;
+  std::uint32_t note = kNone;
+  std::uint32_t pairs = kNone;  // commutative congruence: which operand equals which, in pair_pool
+};
+
+// Arrays of ids that never move.
+class IdArena {
+ public:
+  TermId* allocate(std::size_t count) {
+    if (count == 0) {
+      return nullptr;
+    }
+    if (left_ < count) {
+      const std::size_t size = std::max<std::size_t>(count, blocks_.empty() ? 256 : 2048);
+      blocks_.push_back(std::make_unique<TermId[]>(size));
+      next_ = blocks_.back().get();
+      left_ = size;
+    }
+    TermId* result = next_;
+    next_ += count;
+    left_ -= count;
+    return result;
+  }
+
+ private:
+  std::vector<std::unique_ptr<TermId[]>> blocks_;
+  TermId* next_ = nullptr;
+  std::size_t left_ = 0;
+};
+
+struct EGraph::Impl {
+  Impl(EGraph& self, term::Typing& typing, smt::Oracle& oracle);
+
+  // --- egraph.cpp
+  TermId find(TermId id) const {
+    ENTANGLE_CHECK(id < up.size(), "term id out of range");
+    while (up[id] != id) {
+      up[id] = up[up[id]];
+      id = up[id];
+    }
+    return id;
+  }
+  const Class& class_of(TermId id) const { return classes[find(id)]; }
+  const tensor::TensorType& type(TermId id) const { return types[class_of(id).type]; }
+  bool commutative(rules::OpId op) const { return op != rules::kNoOp && rule_set.op(op).commutative; }
+  tensor::Attr canonical(rules::OpId op, const tensor::Attr& attrs) const;
+  tensor::Attr canonical(const rules::Type& type, const tensor::Attr& attr) const;
+  void canonical_children(rules::OpId op, std::span<const TermId> children, Ids& out) const;
+  // The node with that op, attributes and (canonical) children, or kNoTerm.
+  TermId probe(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> children,
+               std::uint64_t hash) const;
+  TermId make(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> children, bool normal);
+  TermId normalise(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> operands,
+                   std::span<const TermId> children, std::uint32_t type);
+  // Makes a ghost a node of its class.
+  void promote(TermId ghost);
+  std::optional<tensor::TensorType> type_of(rules::OpId op, const tensor::Attr& attrs,
+                                            std::span<const TermId> children, std::string* why);
+  TermId add(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> given,
+             std::span<const TermId> children, std::uint64_t hash, std::uint32_t type, NodeState state);
+  TermId add_leaf(const tensor::TensorType& type, const std::string& label);
+  std::uint32_t intern(const tensor::TensorType& type);
+  smt::Truth equal_types(std::uint32_t a, std::uint32_t b) const;
+
+  // --- merge.cpp
+  bool merge(TermId a, TermId b, const Edge& edge);
+  void record_clash(Clash::Kind kind, TermId a, TermId b, const Edge& edge);
+  void recanonicalise(TermId node);
+  void unlink_dead();
+  void rebuild();
+  void touch(Class& data) { data.changed = epoch; }
+
+  // --- analysis.cpp
+  void analyse(TermId node);
+  void set_uniform(TermId node, const sym::Scalar& value);
+  void narrow(TermId id, const term::Interval& interval);
+  void analyse_users(const Class& data);
+  term::Interval interval_of(const Class& data) const;
+
+  // --- explain.cpp
+  void join_proofs(TermId a, TermId b, const Edge& edge, std::uint32_t terms_a, std::uint32_t terms_b);
+  Reason reason_of(const Edge& edge) const;
+  Edge edge_of(const Reason& reason);
+
+  // The hash table of nodes: open addressing, kNoTerm is empty, kNoTerm - 1 was erased.
+  void table_insert(TermId node);
+  void table_erase(TermId node);
+  void table_grow();
+
+  EGraph& self;
+  term::Typing& typing;
+  smt::Oracle& oracle;
+  const rules::RuleSet& rule_set;
+  // Made once the e-graph can be asked questions.
+  std::optional<Matcher> matcher;
+  std::optional<term::Evaluator> evaluator;
+
+  std::vector<Node> nodes;
+  mutable std::vector<TermId> up;
+  std::vector<Class> classes;
+  std::vector<UserLink> links;
+  IdArena arena;
+  std::vector<TermId> table;
+  std::size_t table_used = 0;  // entries, erased ones too
+  std::vector<TermId> first_of_op, last_of_op;
+  std::deque<tensor::TensorType> types;
+  std::unordered_multimap<std::uint64_t, std::uint32_t> type_index;
+  std::vector<sym::Scalar> scalars;
+  std::vector<term::Interval> intervals;
+  std::vector<std::string> labels;
+
+  std::vector<TermId> proof_parent;
+  std::vector<std::uint32_t> proof_edge;  // of id to its parent
+  std::vector<Edge> edges;
+  std::vector<std::string> notes;
+  std::vector<TermId> pair_pool;
+  std::vector<Clash> clashes;
+
+  std::vector<TermId> dirty;    // nodes whose children may have been joined with others
+  std::vector<TermId> stale;    // nodes whose analyses may say more
+  std::vector<TermId> touched;  // classes with dead nodes in their list
+
+  std::size_t live = 0;
+  std::size_t merges = 0;
+  std::uint32_t epoch = 1;
+  std::size_t failures = 0;     // make without a type
+  std::size_t normalising = 0;  // depth
+  TermId last_made = kNoTerm;
+  std::string last_error;
+  rules::OpId slice = rules::kNoOp;
+};
+
+// Whether two scalars are equal for all values of their symbols.
+smt::Truth equal_scalars(smt::Oracle& oracle, const sym::Scalar& a, const sym::Scalar& b);
+std::uint64_t node_hash(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> children);
+std::uint64_t hash_type(const tensor::TensorType& type);
+
+}  // namespace entangle::egraph

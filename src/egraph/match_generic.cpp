@@ -1,0 +1,152 @@
+// f(.., p, ..): the operators with a trait, and at which operands and axes they have it.
+
+#include <algorithm>
+
+#include "egraph/impl.h"
+#include "egraph/run.h"
+
+namespace entangle::egraph {
+
+using rules::Expr;
+using rules::ExprKind;
+using rules::Trait;
+
+bool has_trait(const rules::Operator& op, Trait trait) {
+  const auto has_clause = [&](rules::AxisClause::Kind kind) {
+    return std::any_of(op.axes.begin(), op.axes.end(),
+                       [&](const rules::AxisClause& clause) { return clause.kind == kind; });
+  };
+  switch (trait) {
+    case Trait::maps:
+    case Trait::maps_pair:
+      return op.elementwise || has_clause(rules::AxisClause::Kind::maps);
+    case Trait::reduces_sum:
+      return has_clause(rules::AxisClause::Kind::sum);
+    case Trait::reduces_max:
+      return has_clause(rules::AxisClause::Kind::max);
+    case Trait::linear:
+      return !op.linear.empty();
+    case Trait::elementwise:
+      return op.elementwise;
+  }
+  return false;
+}
+
+namespace {
+
+// Whether `second` is the next axis to the right of `first`, in the result and in every operand that has it.
+bool neighbours(const term::Correspondence& first, const term::Correspondence& second) {
+  if (second.result != first.result + 1) {
+    return false;
+  }
+  for (std::size_t j = 0; j < first.operands.size(); ++j) {
+    if (first.operands[j] == term::kNoAxis ? second.operands[j] != term::kNoAxis
+                                           : second.operands[j] != first.operands[j] + 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Run::generic(const Expr& pattern, const term::NodeView& node, const Path* path, Next next) {
+  if (generic_ == nullptr || frame_.focus != nullptr || pattern.args.size() != 1 ||
+      pattern.shift != rules::Shift::none || node.op == rules::kNoOp ||
+      !has_trait(graph_.rules().op(node.op), generic_->trait)) {
+    return false;
+  }
+  const Expr& inner = pattern.args[0];
+  const EGraph::Impl& inside = graph_.impl();
+  const auto may_match = [&](TermId child) {
+    return inner.kind != ExprKind::apply || (inside.class_of(child).operators >> (inner.op % 64) & 1) != 0;
+  };
+  if (std::none_of(node.children.begin(), node.children.end(), may_match)) {
+    return false;
+  }
+
+  term::Focus focus;
+  focus.op = node.op;
+  focus.attrs = node.attrs;
+  Small<const tensor::TensorType*, 16> types;
+  for (const TermId child : node.children) {
+    focus.children.push_back(graph_.find(child));
+    types.push(&graph_.type(child));
+  }
+  const bool commutative = inside.commutative(node.op);
+  const bool any_operand = inner.kind == ExprKind::variable;
+  const auto at_operands = [&](const term::Correspondence* correspondence, auto has) {
+    const std::size_t before = successes_;
+    for (std::size_t j = 0; j < focus.children.size(); ++j) {
+      if (!has(j) || !may_match(focus.children[j])) {
+        continue;
+      }
+      const auto end = focus.children.begin() + static_cast<std::ptrdiff_t>(j);
+      if (commutative && std::find(focus.children.begin(), end, focus.children[j]) != end) {
+        continue;  // the same operand again
+      }
+      if (focused(inner, focus, j, correspondence, path, next)) {
+        return true;
+      }
+      // A plain variable stands for any of the operands that have the axis: one is enough.
+      if (any_operand && correspondence != nullptr && successes_ != before) {
+        break;
+      }
+    }
+    return false;
+  };
+
+  if (generic_->trait == Trait::elementwise) {
+    return at_operands(nullptr, [](std::size_t) { return true; });
+  }
+  const term::AxisInfo& info = graph_.typing().axes(node.op, node.attrs, types.span());
+  if (generic_->trait == Trait::linear) {
+    return at_operands(nullptr, [&](std::size_t j) { return j < info.linear.size() && info.linear[j]; });
+  }
+  const std::vector<term::Correspondence>& all = generic_->trait == Trait::reduces_sum   ? info.sums
+                                                 : generic_->trait == Trait::reduces_max ? info.maxima
+                                                                                         : info.maps;
+  for (const term::Correspondence& correspondence : all) {
+    if (generic_->trait == Trait::maps_pair &&
+        std::none_of(all.begin(), all.end(),
+                     [&](const term::Correspondence& other) { return neighbours(correspondence, other); })) {
+      continue;
+    }
+    if (at_operands(&correspondence,
+                    [&](std::size_t j) { return correspondence.operands[j] != term::kNoAxis; })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Run::focused(const Expr& pattern, term::Focus& focus, std::size_t operand,
+                  const term::Correspondence* correspondence, const Path* path, Next next) {
+  // The focus must be as it is now whenever `next` runs; an enclosing loop changes it only between runs.
+  const rules::Slot axis = correspondence != nullptr ? generic_->axis : rules::kNoSlot;
+  const rules::Slot result = correspondence != nullptr ? generic_->result_axis : rules::kNoSlot;
+  auto match_operand = [&] {
+    focus.operand = operand;
+    focus.correspondence = correspondence;
+    frame_.focus = &focus;
+    const bool stop = in_class(pattern, focus.children[operand], path, next);
+    frame_.focus = nullptr;
+    return stop;
+  };
+  const auto with_axis = [&](rules::Slot slot, int axis_number, Next then) {
+    if (slot == rules::kNoSlot) {
+      return then();
+    }
+    const term::Value number{sym::Int(axis_number)};
+    if (frame_.slots[slot]) {
+      return is_yes(equal(*frame_.slots[slot], number)) && then();
+    }
+    return bind(slot, number, then);
+  };
+  auto bind_result = [&] {
+    return with_axis(result, correspondence != nullptr ? correspondence->result : 0, match_operand);
+  };
+  return with_axis(axis, correspondence != nullptr ? correspondence->operands[operand] : 0, bind_result);
+}
+
+}  // namespace entangle::egraph

@@ -1,0 +1,297 @@
+// Patterns over lists of operands: runs (`*xs`, a list variable, `*_`), operands in any order,
+// comprehensions.
+
+#include <algorithm>
+#include <utility>
+
+#include "egraph/impl.h"
+#include "egraph/run.h"
+
+namespace entangle::egraph {
+
+using rules::Expr;
+using rules::ExprKind;
+using term::Value;
+
+void Run::flatten(std::span<const Expr> args, Items& out) {
+  for (const Expr& arg : args) {
+    if (arg.kind == ExprKind::list) {
+      flatten(arg.args, out);
+    } else if (arg.kind == ExprKind::star && arg.args[0].kind == ExprKind::list) {
+      flatten(arg.args[0].args, out);
+    } else {
+      out.push(&arg);
+    }
+  }
+}
+
+bool Run::is_run(const Expr& item) {
+  return item.kind == ExprKind::star || item.kind == ExprKind::comprehension || item.type.is_list();
+}
+
+std::size_t Run::least_length(const Expr& item) {
+  if (!is_run(item)) {
+    return 1;
+  }
+  const Expr& inner = item.kind == ExprKind::star ? item.args[0] : item;
+  return inner.kind == ExprKind::comprehension || inner.type.nonempty ? 1 : 0;
+}
+
+bool Run::run(const Expr& item, std::span<const TermId> operands, const Path* path, Next next) {
+  const Expr& inner = item.kind == ExprKind::star ? item.args[0] : item;
+  if (inner.kind == ExprKind::wildcard) {
+    return next();
+  }
+  if (inner.kind == ExprKind::comprehension) {
+    return comprehension(inner, operands, path, next);
+  }
+  std::vector<Value> values;
+  values.reserve(operands.size());
+  for (const TermId operand : operands) {
+    values.emplace_back(term::Term{graph_.find(operand)});
+  }
+  return value(inner, Value(std::move(values)), next);
+}
+
+bool Run::sequence(Exprs items, std::span<const TermId> operands, const Path* path, Next next) {
+  if (items.empty()) {
+    return operands.empty() && next();
+  }
+  const Expr& first = *items[0];
+  if (!is_run(first)) {
+    if (operands.empty()) {
+      return false;
+    }
+    auto rest = [&] { return sequence(items.subspan(1), operands.subspan(1), path, next); };
+    return in_class(first, operands[0], path, rest);
+  }
+  std::size_t others = 0;
+  bool last_run = true;
+  for (const Expr* item : items.subspan(1)) {
+    others += least_length(*item);
+    last_run = last_run && !is_run(*item);
+  }
+  std::size_t least = least_length(first);
+  if (operands.size() < others + least) {
+    return false;
+  }
+  const std::size_t most = operands.size() - others;
+  least = last_run ? most : least;
+  for (std::size_t length = least; length <= most; ++length) {
+    auto rest = [&] { return sequence(items.subspan(1), operands.subspan(length), path, next); };
+    if (run(first, operands.first(length), path, rest)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// --- Operands in any order
+
+struct Run::Selection {
+  Small<const Expr*, 8> elements;  // one operand each
+  const Expr* rest = nullptr;      // takes what is left, in order
+  std::span<const TermId> operands;
+  const Path* path = nullptr;
+  Small<char, 32> used;
+};
+
+bool Run::any_order(Exprs items, std::span<const TermId> operands, const Path* path, Next next) {
+  Selection selection;
+  selection.operands = operands;
+  selection.path = path;
+  // The elements that say most come first; a variable that is free matches anything.
+  const auto is_free = [&](const Expr& item) {
+    return item.kind == ExprKind::wildcard ||
+           (item.kind == ExprKind::variable && item.slot < frame_.slots.size() && !frame_.slots[item.slot]);
+  };
+  for (const bool free : {false, true}) {
+    for (const Expr* item : items) {
+      if (is_run(*item)) {
+        if (selection.rest != nullptr && selection.rest != item) {
+          return false;  // two runs in any order would be ambiguous
+        }
+        selection.rest = item;
+      } else if (is_free(*item) == free) {
+        selection.elements.push(item);
+      }
+    }
+  }
+  const std::size_t least = selection.rest != nullptr ? least_length(*selection.rest) : 0;
+  if (operands.size() < selection.elements.size() + least ||
+      (selection.rest == nullptr && operands.size() != selection.elements.size())) {
+    return false;
+  }
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    selection.used.push(0);
+  }
+  return select(selection, 0, next);
+}
+
+bool Run::select(Selection& selection, std::size_t from, Next next) {
+  if (from == selection.elements.size()) {
+    if (selection.rest == nullptr) {
+      return next();
+    }
+    Ids left;
+    for (std::size_t i = 0; i < selection.operands.size(); ++i) {
+      if (selection.used[i] == 0) {
+        left.push(selection.operands[i]);
+      }
+    }
+    return run(*selection.rest, left.span(), selection.path, next);
+  }
+  for (std::size_t i = 0; i < selection.operands.size(); ++i) {
+    if (selection.used[i] != 0) {
+      continue;
+    }
+    bool tried = false;
+    for (std::size_t j = 0; j < i && !tried; ++j) {
+      tried = selection.used[j] == 0 && selection.operands[j] == selection.operands[i];
+    }
+    if (tried) {
+      continue;
+    }
+    selection.used[i] = 1;
+    auto rest = [&] { return select(selection, from + 1, next); };
+    const bool stop = in_class(*selection.elements[from], selection.operands[i], selection.path, rest);
+    selection.used[i] = 0;
+    if (stop) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// --- [p for v, w in zip(vs, ws) if c]
+
+struct Run::Zip {
+  struct Source {
+    const Expr* expr = nullptr;
+    rules::Slot binder = rules::kNoSlot;
+    bool index = false;                       // the place, of enumerate
+    std::optional<std::vector<Value>> given;  // known before
+    std::vector<Value> collected;
+  };
+  const Expr* element = nullptr;
+  const Expr* condition = nullptr;
+  std::span<const TermId> operands;
+  const Path* path = nullptr;
+  std::vector<Source> sources;
+};
+
+bool Run::comprehension(const Expr& pattern, std::span<const TermId> operands, const Path* path, Next next) {
+  Zip zip;
+  zip.element = &pattern.args[0];
+  zip.condition = pattern.args.size() > 2 ? &pattern.args[2] : nullptr;
+  zip.operands = operands;
+  zip.path = path;
+  const Expr& over = pattern.args[1];
+  const std::vector<rules::Slot>& binders = pattern.binders;
+  if (over.kind == ExprKind::call && over.builtin == rules::Builtin::zip &&
+      over.args.size() == binders.size()) {
+    for (std::size_t i = 0; i < binders.size(); ++i) {
+      zip.sources.push_back({&over.args[i], binders[i], false, {}, {}});
+    }
+  } else if (over.kind == ExprKind::call && over.builtin == rules::Builtin::enumerate &&
+             binders.size() == 2) {
+    zip.sources.push_back({nullptr, binders[0], true, {}, {}});
+    zip.sources.push_back({&over.args[0], binders[1], false, {}, {}});
+  } else if (binders.size() == 1) {
+    zip.sources.push_back({&over, binders[0], false, {}, {}});
+  } else {
+    return false;
+  }
+  for (Zip::Source& source : zip.sources) {
+    if (source.index) {
+      source.given.emplace();
+      for (std::size_t k = 0; k < operands.size(); ++k) {
+        source.given->emplace_back(sym::Int(k));
+      }
+      continue;
+    }
+    if (!bound(*source.expr)) {
+      continue;
+    }
+    const std::optional<Value> known = graph_.evaluator().evaluate(*source.expr, frame_);
+    const std::vector<Value>* list = known ? known->as_list() : nullptr;
+    if (list == nullptr || list->size() != operands.size()) {
+      return false;
+    }
+    source.given = *list;
+  }
+  return element(zip, 0, next);
+}
+
+bool Run::element(Zip& zip, std::size_t k, Next next) {
+  if (k == zip.operands.size()) {
+    return zipped(zip, 0, next);
+  }
+  for (const Zip::Source& source : zip.sources) {
+    if (source.given) {
+      frame_.slots[source.binder] = (*source.given)[k];
+    } else {
+      frame_.slots[source.binder].reset();
+    }
+  }
+  auto matched = [&] {
+    if (zip.condition != nullptr && !is_yes(graph_.evaluator().holds(*zip.condition, frame_))) {
+      return false;
+    }
+    Small<std::size_t, 4> added;
+    bool complete = true;
+    for (std::size_t i = 0; i < zip.sources.size(); ++i) {
+      Zip::Source& source = zip.sources[i];
+      if (source.given) {
+        continue;
+      }
+      if (!frame_.slots[source.binder]) {
+        complete = false;
+        break;
+      }
+      source.collected.push_back(*frame_.slots[source.binder]);
+      added.push(i);
+    }
+    bool stop = false;
+    if (complete) {
+      // The next element binds them anew; afterwards they are what the pattern around us bound them to.
+      std::vector<std::optional<Value>> kept;
+      for (const Zip::Source& source : zip.sources) {
+        kept.push_back(std::move(frame_.slots[source.binder]));
+        frame_.slots[source.binder].reset();
+      }
+      stop = element(zip, k + 1, next);
+      for (std::size_t i = 0; i < zip.sources.size(); ++i) {
+        frame_.slots[zip.sources[i].binder] = std::move(kept[i]);
+      }
+    }
+    for (const std::size_t i : added) {
+      zip.sources[i].collected.pop_back();
+    }
+    return stop;
+  };
+  const bool stop = in_class(*zip.element, zip.operands[k], zip.path, matched);
+  for (const Zip::Source& source : zip.sources) {
+    frame_.slots[source.binder].reset();
+  }
+  return stop;
+}
+
+// All elements are matched: gives the lists their values; expressions over lists that are bound by now are
+// compared with what was collected.
+bool Run::zipped(Zip& zip, std::size_t from, Next next) {
+  for (const bool variables : {true, false}) {
+    for (std::size_t i = 0; i < zip.sources.size(); ++i) {
+      const std::size_t order = variables ? i : zip.sources.size() + i;
+      Zip::Source& source = zip.sources[i];
+      if (order < from || source.given || (source.expr->kind == ExprKind::variable) != variables) {
+        continue;
+      }
+      auto rest = [&] { return zipped(zip, order + 1, next); };
+      return value(*source.expr, Value(source.collected), rest);
+    }
+  }
+  return next();
+}
+
+}  // namespace entangle::egraph

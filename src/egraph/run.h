@@ -1,0 +1,109 @@
+// One search for matches: the backtracking behind Matcher. Each function calls `next` at every match with the
+// frame extended and undoes its bindings before it returns; true from `next` stops the search and is passed
+// on.
+#pragma once
+
+#include <concepts>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "egraph/small.h"
+#include "entangle/egraph/egraph.h"
+#include "entangle/egraph/match.h"
+
+namespace entangle::egraph {
+
+// A reference to a function of no arguments that returns whether to stop.
+class Next {
+ public:
+  template <class F>
+  requires(!std::same_as<F, Next>) Next(F& function)  // NOLINT(implicit)
+      : object_(&function), call_([](void* object) { return (*static_cast<F*>(object))(); }) {}
+  bool operator()() const { return call_(object_); }
+
+ private:
+  void* object_;
+  bool (*call_)(void*);
+};
+
+// The classes of the applications around the place where a pattern is matched.
+struct Path {
+  TermId id = kNoTerm;
+  const Path* outer = nullptr;
+};
+
+class Run {
+ public:
+  Run(EGraph& graph, term::Frame& frame, const rules::OperatorVariable* generic)
+      : graph_(graph), frame_(frame), generic_(generic) {}
+
+  // A pattern in tensor position against a class.
+  bool in_class(const rules::Expr& pattern, TermId id, const Path* path, Next next);
+  // An application pattern or f(.., p, ..) against an application of the class `owner` (kNoTerm: of none).
+  bool at(const rules::Expr& pattern, const term::NodeView& application, TermId owner, Next next);
+  // A pattern in attribute position against a value.
+  bool value(const rules::Expr& pattern, const term::Value& value, Next next);
+  // Calls `next` if all conjuncts hold; what they bind (`v == e`) is undone afterwards.
+  bool conditions(std::span<const rules::Expr> conjuncts, std::span<const rules::Expr> more, Next next);
+  // Calls `next` if what had to be put off (expressions over variables that were not yet bound) holds now.
+  bool settled(Next next);
+  // The nodes among which all matches of a pattern outside any class are, ascending: the users of an operand
+  // that is bound already, or all nodes of the operator.
+  std::vector<TermId> anchors(const rules::Expr& pattern) const;
+
+  // Whether all variables of an expression have values.
+  bool bound(const rules::Expr& expr) const;
+  smt::Truth equal(const term::Value& a, const term::Value& b) const;
+
+ private:
+  using Items = Small<const rules::Expr*, 8>;
+  using Exprs = std::span<const rules::Expr* const>;
+  struct Pending {
+    const rules::Expr* pattern;
+    term::Value value;
+    bool done = false;
+  };
+  struct Zip;
+
+  bool bound(const rules::Expr& expr, std::vector<rules::Slot>& local) const;
+  bool application(const rules::Expr& pattern, const term::NodeView& node, const Path* path, Next next);
+  bool attributes(const rules::Expr& pattern, std::span<const tensor::Attr> attrs, std::size_t from,
+                  Next next);
+  bool entries(Exprs patterns, std::span<const term::Value> values, Next next);
+  bool holds_now(const Pending& pending);
+  bool check_pending(std::size_t base, Next next);
+  bool bind(rules::Slot slot, term::Value value, Next next);
+
+  // match_sequence.cpp: lists of operands
+  static void flatten(std::span<const rules::Expr> args, Items& out);
+  static bool is_run(const rules::Expr& item);
+  static std::size_t least_length(const rules::Expr& item);
+  bool sequence(Exprs items, std::span<const TermId> operands, const Path* path, Next next);
+  struct Selection;
+  bool any_order(Exprs items, std::span<const TermId> operands, const Path* path, Next next);
+  bool select(Selection& selection, std::size_t from, Next next);
+  bool run(const rules::Expr& item, std::span<const TermId> operands, const Path* path, Next next);
+  bool comprehension(const rules::Expr& pattern, std::span<const TermId> operands, const Path* path,
+                     Next next);
+  bool element(Zip& zip, std::size_t k, Next next);
+  bool zipped(Zip& zip, std::size_t source, Next next);
+
+  // match_generic.cpp
+  bool generic(const rules::Expr& pattern, const term::NodeView& node, const Path* path, Next next);
+  bool focused(const rules::Expr& pattern, term::Focus& focus, std::size_t operand,
+               const term::Correspondence* correspondence, const Path* path, Next next);
+
+  EGraph& graph_;
+  term::Frame& frame_;
+  const rules::OperatorVariable* generic_;
+  std::vector<Pending> pending_;
+  std::size_t successes_ = 0;  // of settled()
+};
+
+// Whether an operator has the trait for some attributes.
+bool has_trait(const rules::Operator& op, rules::Trait trait);
+// The scalar of a number or a truth value.
+std::optional<sym::Scalar> scalar_of(const tensor::Attr& attr);
+
+}  // namespace entangle::egraph
