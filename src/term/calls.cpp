@@ -71,6 +71,15 @@ Maybe Interpreter::call(const Expr& expr, Frame& frame) {
       }
       return find ? std::nullopt : Maybe(Value(std::move(offsets)));
     }
+    case Builtin::all_of: {
+      std::vector<Value> values;
+      for (Frame& member : frame.members) {
+        Maybe value = evaluate(argument(expr, 0), member);
+        if (!value) return std::nullopt;
+        values.push_back(std::move(*value));
+      }
+      return frame.members.empty() ? std::nullopt : Maybe(Value(std::move(values)));
+    }
     case Builtin::tiling:
     case Builtin::uniform:
     case Builtin::interval_low:

@@ -52,11 +52,12 @@ std::optional<TermId> Evaluator::Impl::locate(const Expr& expr, Frame& frame) {
 
 Truth Evaluator::Impl::holds_special(const Expr& expr, Frame& frame) {
   switch (expr.kind) {
-    case ExprKind::call: {  // named, constant
+    case ExprKind::call: {  // named, constant, defined
       const std::optional<TermId> id = locate(argument(expr, 0), frame);
       if (!id) return Truth::unknown;
       if (*id == kNoTerm) return Truth::no;
-      return smt::truth(expr.builtin == Builtin::named ? store.named(*id) : store.uniform(*id).has_value());
+      if (expr.builtin == Builtin::constant) return smt::truth(store.uniform(*id).has_value());
+      return smt::truth(expr.builtin == Builtin::named ? store.named(*id) : store.defined(*id));
     }
     case ExprKind::has: {
       const std::optional<TermId> id = locate(expr.args[0], frame);

@@ -188,13 +188,15 @@ Maybe Evaluator::Impl::generic(const Expr& expr, Frame& frame) {
   const std::optional<TermId> replaced = operand(expr.args[0], frame, &store.type(children[focus->operand]));
   if (!replaced) return std::nullopt;
   const Correspondence* correspondence = focus->correspondence;
-  if (expr.args.size() > 1 && expr.binders.size() == 2) {
-    if (correspondence == nullptr) return std::nullopt;
+  if (expr.args.size() > 1 && !expr.binders.empty()) {
+    const bool with_axis = expr.binders.size() > 1;
+    if (with_axis && correspondence == nullptr) return std::nullopt;
     const Restore restore(frame, expr.binders);
     for (std::size_t j = 0; j < children.size(); ++j) {
-      if (j == focus->operand || correspondence->operands[j] == kNoAxis) continue;
+      // A trait without axis speaks of all other operands.
+      if (j == focus->operand || (with_axis && correspondence->operands[j] == kNoAxis)) continue;
       frame.slots[expr.binders[0]] = Value(Term{store.find(focus->children[j])});
-      frame.slots[expr.binders[1]] = Value(Int(correspondence->operands[j]));
+      if (with_axis) frame.slots[expr.binders[1]] = Value(Int(correspondence->operands[j]));
       const std::optional<TermId> other = operand(expr.args[1], frame, nullptr);
       if (!other) return std::nullopt;
       children[j] = *other;

@@ -46,6 +46,7 @@ bool is_condition(const Expr& expr) {
         case Builtin::is_tensor:
         case Builtin::named:
         case Builtin::constant:
+        case Builtin::defined:
           return true;
         default:
           return false;
@@ -186,7 +187,10 @@ Truth Interpreter::quantified(const Expr& expr, Frame& frame) {
 }
 
 Truth Interpreter::holds_call(const Expr& expr, Frame& frame) {
-  if (expr.builtin == Builtin::named || expr.builtin == Builtin::constant) return holds_special(expr, frame);
+  if (expr.builtin == Builtin::named || expr.builtin == Builtin::constant ||
+      expr.builtin == Builtin::defined) {
+    return holds_special(expr, frame);
+  }
   const Maybe value = evaluate(argument(expr, 0), frame);
   if (!value) return Truth::unknown;
   switch (expr.builtin) {

@@ -73,6 +73,7 @@ struct Focus {
 struct Frame {
   std::vector<std::optional<Value>> slots;
   const Focus* focus = nullptr;
+  std::span<Frame> members;  // collectives: the frames of the group in order, for `all(p)`
 };
 
 // Pattern matching, which the evaluator needs for `has` and predicates; implemented by egraph::Matcher.
