@@ -515,13 +515,19 @@ Int Facts::core(Int value) const {
   if (value.is_constant() || value.is_poison()) {
     return value;
   }
-  const Int replaced = substitute(substitute(value, solved_), multiple_of_);
-  if (!has_composite_atom(replaced)) {
-    return replaced;
+  Int result = substitute(substitute(value, solved_), multiple_of_);
+  // One simplification may make way for another; the limit is for safety only.
+  constexpr int kRounds = 8;
+  for (int round = 0; round < kRounds && has_composite_atom(result); ++round) {
+    const Int simpler = rewrite_atoms(result, [this](AtomKind kind, const std::vector<Int>& arguments) {
+      return simplify(kind, arguments, [this](Int inner) { return core_bounds(inner); });
+    });
+    if (simpler == result || simpler.is_poison()) {
+      break;
+    }
+    result = simpler;
   }
-  return rewrite_atoms(replaced, [this](AtomKind kind, const std::vector<Int>& arguments) {
-    return simplify(kind, arguments, [this](Int inner) { return core_bounds(inner); });
-  });
+  return result;
 }
 
 Int Facts::visible(Int core) const {

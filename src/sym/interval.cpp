@@ -174,9 +174,17 @@ class Bounds {
   }
 
   Interval of_atom(const Atom* atom) const {
+    if (atom->kind == AtomKind::symbol) {
+      return symbol_bounds_(from_atom(atom));
+    }
+    const auto it = known_.find(atom);
+    return it != known_.end() ? it->second : known_.emplace(atom, of_composite(atom)).first->second;
+  }
+
+  Interval of_composite(const Atom* atom) const {
     switch (atom->kind) {
       case AtomKind::symbol:
-        return symbol_bounds_(from_atom(atom));
+        break;
       case AtomKind::floordiv:
         return of_quotient(of(atom->arguments[0]), of(atom->arguments[1]));
       case AtomKind::max: {
@@ -238,6 +246,7 @@ class Bounds {
   }
 
   const std::function<Interval(Int)>& symbol_bounds_;
+  mutable std::unordered_map<const Atom*, Interval> known_;
 };
 
 }  // namespace

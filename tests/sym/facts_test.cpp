@@ -192,7 +192,7 @@ TEST_CASE("random facts: normal forms and bounds hold for all values that satisf
   constexpr std::int64_t kMost = 9;
   int satisfiable = 0;
   int contradictory = 0;
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < 150; ++round) {
     Facts facts;
     std::vector<std::function<bool(const Valuation&)>> conditions;
     const auto holds = [&conditions](const Valuation& at) {
@@ -238,8 +238,12 @@ TEST_CASE("random facts: normal forms and bounds hold for all values that satisf
     }
     contradictory += facts.contradictory() ? 1 : 0;
     std::vector<Int> values;
+    std::vector<Int> normal_forms;
+    std::vector<Interval> ranges;
     for (int i = 0; i < 6; ++i) {
       values.push_back(generator.expression(3).value);
+      normal_forms.push_back(facts.normalise(values.back()));
+      ranges.push_back(facts.bounds(values.back()));
     }
     CAPTURE(support::join(facts.to_strings(), "; "));
     Valuation at;
@@ -255,17 +259,18 @@ TEST_CASE("random facts: normal forms and bounds hold for all values that satisf
           }
           any = true;
           REQUIRE(!facts.contradictory());
-          for (const Int value : values) {
+          for (std::size_t i = 0; i < values.size(); ++i) {
+            const Int value = values[i];
             const auto expected = evaluate(value, at);
             if (!expected) {
               continue;
             }
             CAPTURE(to_string(value));
-            const auto actual = evaluate(facts.normalise(value), at);
+            const auto actual = evaluate(normal_forms[i], at);
             if (actual) {
               REQUIRE(*actual == *expected);
             }
-            REQUIRE(facts.bounds(value).contains(*expected));
+            REQUIRE(ranges[i].contains(*expected));
           }
           for (const Int value : facts.zero()) {
             REQUIRE(evaluate(facts.visible(value), at) == std::optional<std::int64_t>(0));
@@ -287,8 +292,8 @@ TEST_CASE("random facts: normal forms and bounds hold for all values that satisf
       }
     }
   }
-  CHECK(satisfiable > 100);
-  CHECK(contradictory > 20);
+  CHECK(satisfiable > 40);
+  CHECK(contradictory > 5);
 }
 
 }  // namespace entangle::sym
