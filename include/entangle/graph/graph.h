@@ -73,6 +73,17 @@ struct Node {
   const Arg* kwarg(std::string_view key) const;
 };
 
+// The same for all arguments of a node.
+template <class Visit>
+void for_each_operand(const Node& node, const Visit& visit) {
+  for (const Arg& arg : node.args) {
+    for_each_ref(arg, visit);
+  }
+  for (const auto& keyword : node.kwargs) {
+    for_each_ref(keyword.second, visit);
+  }
+}
+
 // A process group as a graph names it: its ranks in group order.
 struct Group {
   std::string name;

@@ -1,0 +1,514 @@
+// Nodes that several ranks run together: collectives, sends and receives.
+#include <algorithm>
+
+#include "entangle/support/text.h"
+#include "lowerer.h"
+
+namespace entangle::graph {
+
+using rules::Base;
+using rules::LoweringKind;
+using smt::Truth;
+using sym::Int;
+using tensor::TensorType;
+using term::Frame;
+using term::Value;
+
+namespace {
+
+std::string ranks_text(const std::vector<std::size_t>& ranks) {
+  std::vector<std::string> parts;
+  for (const std::size_t rank : ranks) {
+    parts.push_back(std::to_string(rank));
+  }
+  return "[" + support::join(parts, ", ") + "]";
+}
+
+std::string group_text(const Group& group) {
+  return group.name.empty() ? "the group " + ranks_text(group.ranks)
+                            : "the group `" + group.name + "` " + ranks_text(group.ranks);
+}
+
+std::string ordinal(std::size_t number) {
+  const bool teen = number % 100 >= 11 && number % 100 <= 13;
+  const std::size_t last = teen ? 0 : number % 10;
+  return std::to_string(number) + (last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th");
+}
+
+// The tensor types of a bound parameter: one, or a list.
+void collect_types(const egraph::EGraph& target, const Value& value, std::vector<const TensorType*>& out) {
+  if (const term::Term* term = value.as_term()) {
+    out.push_back(&target.type(term->id));
+  } else if (const std::vector<Value>* list = value.as_list()) {
+    for (const Value& entry : *list) {
+      collect_types(target, entry, out);
+    }
+  }
+}
+
+}  // namespace
+
+// The declaration that says the node is one that ranks run together; null when it is not.
+const rules::Lowering* Lowerer::communication(std::uint32_t rank, NodeIndex node) const {
+  const rules::RuleSet& rules = target_.rules();
+  for (const std::size_t index : rules.lowerings_of(node_of(rank, node).op)) {
+    if (rules.lowerings()[index].kind != LoweringKind::local) {
+      return &rules.lowerings()[index];
+    }
+  }
+  return nullptr;
+}
+
+// Nothing is declared for it, but it runs in a process group.
+bool Lowerer::is_unknown_collective(std::uint32_t rank, NodeIndex node) const {
+  const Node& at = node_of(rank, node);
+  if (!target_.rules().lowerings_of(at.op).empty()) {
+    return false;
+  }
+  if (at.kwarg("group") != nullptr || at.kwarg("group_name") != nullptr) {
+    return true;
+  }
+  return std::any_of(at.args.begin(), at.args.end(), [&](const Arg& arg) {
+    const tensor::Attr* attr = arg.literal();
+    return attr != nullptr && attr->kind() == tensor::Attr::Kind::name &&
+           graphs_[rank].find_group(attr->as_name()) != nullptr;
+  });
+}
+
+std::string Lowerer::place(std::uint32_t rank) const {
+  const RankState& state = ranks_[rank];
+  const std::string who = "rank " + std::to_string(rank);
+  if (state.at == state.graph->nodes.size()) {
+    return who + " has finished";
+  }
+  const Waiting& waiting = waiting_[rank];
+  std::string text = who + " waits at " + title(rank, state.at);
+  if (waiting.what == Waiting::For::collective) {
+    text += " for " + group_text(waiting.group);
+  } else if (waiting.what == Waiting::For::message) {
+    text += " for rank " + std::to_string(waiting.from);
+  }
+  return text;
+}
+
+void Lowerer::mismatch(Mismatch::What what, std::vector<Mismatch::Place> places, std::string message) {
+  if (!lowered_.mismatch) {
+    lowered_.mismatch = Mismatch{what, std::move(places), std::move(message)};
+  }
+}
+
+// A rank comes to such a node: it goes on at once, or waits.
+bool Lowerer::arrive(std::uint32_t rank, NodeIndex node) {
+  const rules::Lowering& lowering = *communication(rank, node);
+  Waiting& waiting = waiting_[rank];
+  if (lowering.kind == LoweringKind::send) {
+    return send(rank, node, lowering);
+  }
+  if (lowering.kind == LoweringKind::recv) {
+    return receive(rank);
+  }
+  if (waiting.what == Waiting::For::nothing) {
+    const rules::RuleSet& rules = target_.rules();
+    std::optional<Group> group;
+    for (const std::size_t index : rules.lowerings_of(node_of(rank, node).op)) {
+      support::Result<std::optional<Group>> found =
+          Binder(target_, ranks_[rank], node, rules.lowerings()[index]).group();
+      if (!found) {
+        return fail(found.error());
+      }
+      if (*found) {
+        group = std::move(*found);
+        break;
+      }
+    }
+    if (!group) {
+      block(rank, node, title(rank, node) + " does not say in which group it runs");
+      ++ranks_[rank].at;
+      return true;
+    }
+    for (const std::size_t member : group->ranks) {
+      if (member >= ranks_.size()) {
+        return fail("bad-group", rank, node,
+                    title(rank, node) + " runs in " + group_text(*group) + ", but the program has " +
+                        std::to_string(ranks_.size()) + (ranks_.size() == 1 ? " rank" : " ranks"));
+      }
+    }
+    if (std::find(group->ranks.begin(), group->ranks.end(), rank) == group->ranks.end()) {
+      return fail("not-a-member", rank, node,
+                  "rank " + std::to_string(rank) + " runs " + title(rank, node) + ", but is not in " +
+                      group_text(*group));
+    }
+    waiting.what = Waiting::For::collective;
+    waiting.group = std::move(*group);
+  }
+  return !complete(waiting) || collective(Group(waiting.group));
+}
+
+bool Lowerer::complete(const Waiting& waiting) const {
+  return std::all_of(waiting.group.ranks.begin(), waiting.group.ranks.end(), [&](std::size_t member) {
+    return waiting_[member].what == Waiting::For::collective && waiting_[member].group == waiting.group;
+  });
+}
+
+// All members wait at a collective of this group. False: an error or a mismatch.
+bool Lowerer::collective(const Group& group) {
+  std::vector<Member> members;
+  for (const std::size_t rank : group.ranks) {
+    members.push_back({static_cast<std::uint32_t>(rank), ranks_[rank].at});
+    waiting_[rank] = {};
+  }
+  const std::size_t count = ++collectives_run_[{group.name, group.ranks}];
+  const std::string which = " (" + ordinal(count) + " collective of " + group_text(group) + ")";
+  const Node& first = node_of(members[0].rank, members[0].node);
+  for (const Member& member : members) {
+    if (node_of(member.rank, member.node).op != first.op) {
+      mismatch(Mismatch::What::op, {{members[0].rank, members[0].node}, {member.rank, member.node}},
+               "rank " + std::to_string(members[0].rank) + " runs " +
+                   title(members[0].rank, members[0].node) + " where rank " + std::to_string(member.rank) +
+                   " runs " + title(member.rank, member.node) + which);
+      return false;
+    }
+  }
+  Truth same = Truth::yes;
+  std::string reason = "no declaration of `" + first.op + "` covers these arguments";
+  const rules::RuleSet& rules = target_.rules();
+  for (const std::size_t index : rules.lowerings_of(first.op)) {
+    const rules::Lowering& lowering = rules.lowerings()[index];
+    if (lowering.kind != LoweringKind::collective) {
+      continue;
+    }
+    std::vector<Frame> own;  // with each member's own arguments
+    for (const Member& member : members) {
+      Binder binder(target_, ranks_[member.rank], member.node, lowering);
+      std::optional<Frame> frame = binder.bind();
+      if (!frame) {
+        reason = binder.reason();
+        break;
+      }
+      own.push_back(std::move(*frame));
+    }
+    if (own.size() < members.size()) {
+      continue;
+    }
+    if (!consistent(members, lowering, own)) {
+      return false;
+    }
+    same = same_operands(lowering, own);
+    std::vector<Frame> frames = joined(group, members, lowering, own);
+    std::vector<Value> values;
+    for (Frame& frame : frames) {
+      const bool applies =
+          !lowering.condition || smt::is_yes(target_.evaluator().holds(*lowering.condition, frame));
+      const std::optional<Value> value =
+          applies ? target_.evaluator().evaluate(lowering.body, frame) : std::nullopt;
+      if (!value) {
+        break;
+      }
+      values.push_back(*value);
+    }
+    if (values.size() < members.size()) {
+      continue;
+    }
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      Truth agreed = Truth::yes;
+      if (!accept(members[i].rank, members[i].node, values[i], lowering, agreed)) {
+        if (smt::is_no(same)) {  // the ranks disagree: that explains it
+          error_.reset();
+          return collective_failed(members, same, "");
+        }
+        return false;
+      }
+      if (!smt::is_yes(agreed)) {
+        block(members[i].rank, members[i].node, "its recorded sizes are not known to be those computed");
+      }
+      if (node_of(members[i].rank, members[i].node).mutates.empty()) {
+        spoil(members[i].rank, members[i].node, true);
+      }
+      ++ranks_[members[i].rank].at;
+    }
+    return true;
+  }
+  return collective_failed(members, same, reason);
+}
+
+// What is not a tensor or a list must be the same on all members, but for the group.
+bool Lowerer::consistent(const std::vector<Member>& members, const rules::Lowering& lowering,
+                         const std::vector<Frame>& frames) {
+  for (const rules::Parameter& parameter : lowering.parameters) {
+    const Base base = parameter.type.base;
+    if (parameter.type.is_list() || base == Base::tensor || base == Base::operand || base == Base::group) {
+      continue;
+    }
+    const std::optional<tensor::Attr> first = frames[0].slots[parameter.slot]->to_attr();
+    for (std::size_t i = 1; i < frames.size(); ++i) {
+      const std::optional<tensor::Attr> other = frames[i].slots[parameter.slot]->to_attr();
+      const auto size = [](const std::optional<tensor::Attr>& attr) {
+        return attr && attr->kind() == tensor::Attr::Kind::integer ? std::optional(attr->as_int())
+                                                                   : std::nullopt;
+      };
+      const bool sizes_agree =
+          size(first) && size(other) && !smt::is_no(target_.oracle().equal(*size(first), *size(other)));
+      if (first && other && !(*first == *other) && !sizes_agree) {
+        mismatch(Mismatch::What::arguments,
+                 {{members[0].rank, members[0].node}, {members[i].rank, members[i].node}},
+                 "rank " + std::to_string(members[0].rank) + " runs " +
+                     title(members[0].rank, members[0].node) + " with " + parameter.name + " = " +
+                     tensor::to_string(*first) + ", rank " + std::to_string(members[i].rank) + " runs " +
+                     title(members[i].rank, members[i].node) + " with " + parameter.name + " = " +
+                     tensor::to_string(*other));
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+Truth Lowerer::same_operands(const rules::Lowering& lowering, const std::vector<Frame>& frames) const {
+  Truth result = Truth::yes;
+  for (const rules::Parameter& parameter : lowering.parameters) {
+    std::vector<const TensorType*> first;
+    collect_types(target_, *frames[0].slots[parameter.slot], first);
+    for (std::size_t i = 1; i < frames.size(); ++i) {
+      std::vector<const TensorType*> other;
+      collect_types(target_, *frames[i].slots[parameter.slot], other);
+      if (first.size() != other.size()) {
+        return Truth::no;
+      }
+      for (std::size_t k = 0; k < first.size(); ++k) {
+        result = result & same_type(target_.oracle(), *first[k], *other[k]);
+      }
+    }
+  }
+  return result;
+}
+
+// The members' frames with the operands of all, and what the implicit variables stand for.
+std::vector<Frame> Lowerer::joined(const Group& group, const std::vector<Member>& members,
+                                   const rules::Lowering& lowering, std::vector<Frame>& own) {
+  std::vector<Frame> frames = own;
+  const auto over_group = [&](rules::Slot slot) {
+    std::vector<Value> values;
+    for (const Frame& frame : own) {
+      values.push_back(*frame.slots[slot]);
+    }
+    return Value(std::move(values));
+  };
+  std::vector<Value> ranks;
+  for (const std::size_t rank : group.ranks) {
+    ranks.emplace_back(Int(rank));
+  }
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const auto set = [&](rules::Slot slot, const Value& value) {
+      if (slot != rules::kNoSlot) {
+        frames[i].slots[slot] = value;
+      }
+    };
+    for (const rules::Parameter& parameter : lowering.parameters) {
+      if (parameter.type.base == Base::tensor && parameter.type.is_list()) {
+        set(parameter.slot, over_group(parameter.slot));
+      }
+    }
+    set(lowering.rank_in_group, Value(Int(i)));
+    set(lowering.group_size, Value(Int(frames.size())));
+    set(lowering.group_ranks, Value(ranks));
+    frames[i].members = own;
+    const std::string& op = node_of(members[i].rank, members[i].node).op;
+    set(lowering.site, Value(Int(ranks_[members[i].rank].sites.at(op))));
+  }
+  return frames;
+}
+
+// No declaration applies: because the ranks' operands differ, or because it is not described.
+bool Lowerer::collective_failed(const std::vector<Member>& members, Truth same, const std::string& reason) {
+  if (smt::is_no(same)) {
+    const auto types = [&](const Member& member) {
+      std::vector<std::string> parts;
+      for (const Arg& arg : node_of(member.rank, member.node).args) {
+        for_each_ref(arg, [&](NodeIndex operand) {
+          const TermId term = ranks_[member.rank].terms(operand)[0];
+          parts.push_back(term == kNoTerm ? "none" : tensor::to_string(target_.type(term)));
+        });
+      }
+      return support::join(parts, ", ");
+    };
+    const std::string first = types(members[0]);
+    const auto differs = [&](const Member& member) { return types(member) != first; };
+    const auto other = std::find_if(members.begin(), members.end(), differs);
+    const Member& second = other == members.end() ? members.back() : *other;
+    mismatch(Mismatch::What::shape, {{members[0].rank, members[0].node}, {second.rank, second.node}},
+             "rank " + std::to_string(members[0].rank) + " gives " + title(members[0].rank, members[0].node) +
+                 " " + first + ", rank " + std::to_string(second.rank) + " gives " +
+                 title(second.rank, second.node) + " " + types(second));
+    return false;
+  }
+  for (const Member& member : members) {
+    block(member.rank, member.node, "`" + node_of(member.rank, member.node).op + "`: " + reason);
+    spoil(member.rank, member.node, false);
+    ++ranks_[member.rank].at;
+  }
+  return true;
+}
+
+// The other rank and the tag of a send or receive.
+bool Lowerer::peer(std::uint32_t rank, NodeIndex node, const rules::Lowering& lowering, const Frame& frame,
+                   std::string_view role, std::size_t& peer, std::int64_t& tag) {
+  std::optional<Int> other;
+  tag = 0;
+  for (const rules::Parameter& parameter : lowering.parameters) {
+    const Int* number = frame.slots[parameter.slot] ? frame.slots[parameter.slot]->as_int() : nullptr;
+    if (number == nullptr || !number->is_constant()) {
+      continue;
+    }
+    if (parameter.name == role) {
+      other = *number;
+    } else if (parameter.name == "tag") {
+      tag = number->value();
+    }
+  }
+  if (!other || other->value() < 0 || static_cast<std::size_t>(other->value()) >= ranks_.size()) {
+    return fail("bad-group", rank, node,
+                title(rank, node) + " does not name a rank of the program (`" + std::string(role) + "`)");
+  }
+  peer = static_cast<std::size_t>(other->value());
+  return true;
+}
+
+bool Lowerer::send(std::uint32_t rank, NodeIndex node, const rules::Lowering& lowering) {
+  Binder binder(target_, ranks_[rank], node, lowering);
+  const std::optional<Frame> frame = binder.bind();
+  if (!frame) {
+    return fail("operands", rank, node, title(rank, node) + " cannot be read as a send: " + binder.reason());
+  }
+  std::size_t to = 0;
+  std::int64_t tag = 0;
+  if (!peer(rank, node, lowering, *frame, "to", to, tag)) {
+    return false;
+  }
+  TermId term = kNoTerm;
+  for (const rules::Parameter& parameter : lowering.parameters) {
+    const term::Term* operand = frame->slots[parameter.slot]->as_term();
+    term = term == kNoTerm && operand != nullptr ? operand->id : term;
+  }
+  if (term == kNoTerm) {
+    return fail("operands", rank, node, title(rank, node) + " sends nothing");
+  }
+  messages_[{rank, to, tag}].push_back({rank, node, term});
+  const Node& at = node_of(rank, node);
+  const bool returns = !at.several && at.results[0];
+  if (returns && smt::is_yes(same_type(target_.oracle(), *at.results[0], target_.type(term)))) {
+    set_result(rank, node, 0, term);
+    lowered_.nodes[rank][node].kind = Kind::lowered;
+  } else {
+    block(rank, node, "the result of a send is not described");
+  }
+  ++ranks_[rank].at;
+  return true;
+}
+
+bool Lowerer::receive(std::uint32_t rank) {
+  const NodeIndex node = ranks_[rank].at;
+  const Node& at = node_of(rank, node);
+  const rules::Lowering& lowering = *communication(rank, node);
+  Waiting& waiting = waiting_[rank];
+  if (waiting.what == Waiting::For::nothing) {
+    Binder binder(target_, ranks_[rank], node, lowering);
+    const std::optional<Frame> frame = binder.bind();
+    if (!frame) {
+      return fail("operands", rank, node,
+                  title(rank, node) + " cannot be read as a receive: " + binder.reason());
+    }
+    if (!peer(rank, node, lowering, *frame, "from", waiting.from, waiting.tag)) {
+      return false;
+    }
+    waiting.what = Waiting::For::message;
+  }
+  std::vector<Message>& queue = messages_[{waiting.from, rank, waiting.tag}];
+  if (queue.empty()) {
+    return true;
+  }
+  const Message message = queue.front();
+  queue.erase(queue.begin());
+  // What is received is the result, or the new value of the buffer under `mutates`.
+  const std::size_t result = at.mutates.empty() ? 0 : 1;
+  if (result < at.results.size() && at.results[result]) {
+    const TensorType type = normalised(target_.oracle(), *at.results[result]);
+    const Truth same = same_type(target_.oracle(), type, target_.type(message.term));
+    if (smt::is_no(same)) {
+      mismatch(Mismatch::What::send, {{message.rank, message.node}, {rank, node}},
+               "rank " + std::to_string(message.rank) + " sends " +
+                   tensor::to_string(target_.type(message.term)) + " by " +
+                   title(message.rank, message.node) + ", rank " + std::to_string(rank) + " receives " +
+                   tensor::to_string(type) + " by " + title(rank, node));
+      return false;
+    }
+    if (smt::is_yes(same)) {
+      set_result(rank, node, result, message.term);
+      lowered_.nodes[rank][node].kind = Kind::lowered;
+    } else {
+      block(rank, node, "its recorded sizes are not known to be those sent");
+    }
+  }
+  waiting = {};
+  ++ranks_[rank].at;
+  return true;
+}
+
+// Nobody can go on: says why.
+void Lowerer::stuck() {
+  const auto at = [&](std::uint32_t rank) {
+    const bool done = ranks_[rank].at == graphs_[rank].nodes.size();
+    return Mismatch::Place{rank, done ? kNoNode : ranks_[rank].at};
+  };
+  for (const bool only_clear : {true, false}) {
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+      const Waiting& waiting = waiting_[rank];
+      std::vector<std::size_t> others = waiting.group.ranks;
+      if (waiting.what == Waiting::For::message) {
+        others = {waiting.from};
+      } else if (waiting.what == Waiting::For::nothing) {
+        continue;
+      }
+      for (const std::size_t other_rank : others) {
+        const auto other = static_cast<std::uint32_t>(other_rank);
+        const Waiting& theirs = waiting_[other];
+        const bool finished = ranks_[other].at == graphs_[other].nodes.size();
+        if (other == rank && waiting.what == Waiting::For::collective) {
+          continue;
+        }
+        if (theirs.what == Waiting::For::collective && waiting.what == Waiting::For::collective &&
+            theirs.group == waiting.group) {
+          continue;
+        }
+        const bool message = waiting.what == Waiting::For::message;
+        const bool other_group =
+            !message && theirs.what == Waiting::For::collective &&
+            (theirs.group.name == waiting.group.name || theirs.group.ranks == waiting.group.ranks);
+        if (only_clear && !finished && !other_group) {
+          continue;
+        }
+        const Mismatch::What what = message && finished ? Mismatch::What::send
+                                    : finished          ? Mismatch::What::count
+                                    : other_group       ? Mismatch::What::group
+                                                        : Mismatch::What::deadlock;
+        mismatch(what, {at(rank), at(other)}, place(rank) + ", but " + place(other));
+        return;
+      }
+    }
+  }
+  ENTANGLE_CHECK(lowered_.mismatch.has_value(), "no rank can go on, and none waits");
+}
+
+// All ranks have finished: nothing sent may be left.
+void Lowerer::unreceived() {
+  for (const auto& [channel, queue] : messages_) {
+    if (!queue.empty()) {
+      const auto to = static_cast<std::uint32_t>(std::get<1>(channel));
+      mismatch(Mismatch::What::send, {{queue[0].rank, queue[0].node}, {to, kNoNode}},
+               "rank " + std::to_string(queue[0].rank) + " sends to rank " + std::to_string(to) + " by " +
+                   title(queue[0].rank, queue[0].node) + ", but " + place(to) + " without receiving it");
+      return;
+    }
+  }
+}
+
+}  // namespace entangle::graph

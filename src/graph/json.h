@@ -1,0 +1,55 @@
+// JSON text as a tree that knows where everything stands.
+//
+// Strict (RFC 8259) but for the numbers NaN, Infinity and -Infinity, which Python writes. Numbers keep their
+// text, so that nothing is rounded. Keys of an object are unique. The tree points into the registered source,
+// which lives as long as the process, and into the Document.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "entangle/support/diagnostic.h"
+
+namespace entangle::graph::json {
+
+enum class Kind : std::uint8_t { null, boolean, number, string, array, object };
+
+struct Value;
+struct Member;
+
+struct Value {
+  Kind kind = Kind::null;
+  bool truth = false;           // boolean
+  std::uint32_t offset = 0;     // of the text in the source, and
+  std::uint32_t length = 0;     // its length; arrays and objects: the opening bracket
+  std::string_view text;        // number: as written; string: without quotes and escapes
+  std::vector<Value> items;     // array
+  std::vector<Member> members;  // object, in order
+
+  // Null when there is no such key.
+  const Value* find(std::string_view key) const;
+  bool is(Kind which) const { return kind == which; }
+};
+
+struct Member {
+  Value key;  // a string
+  Value value;
+};
+
+struct Document {
+  Value root;
+  std::deque<std::string> unescaped;
+};
+
+inline constexpr int kMaxDepth = 200;
+
+// `a list`, `a text`, …, for messages.
+std::string_view describe(Kind kind);
+
+support::Result<Document> parse(support::FileId file);
+
+}  // namespace entangle::graph::json

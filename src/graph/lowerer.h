@@ -1,0 +1,125 @@
+// Lowerer: the state of lowering all ranks into one e-graph, and its steps.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "binding.h"
+#include "entangle/graph/lower.h"
+#include "rank.h"
+
+namespace entangle::graph {
+
+class Lowerer {
+ public:
+  Lowerer(const std::vector<Graph>& graphs, egraph::EGraph& target, const LowerOptions& options);
+
+  support::Result<Lowered> run();
+
+ private:
+  using Span = support::Span;
+
+  // What came of trying the declarations of an operator.
+  struct Attempt {
+    std::optional<term::Value> value;  // of the first that applies and is defined
+    const rules::Lowering* lowering = nullptr;
+    std::string reason;                      // without a value: why, "" when nothing is declared
+    const rules::Lowering* unfit = nullptr;  // a declaration that applies, but whose operands contradict it
+    std::string unfit_reason;
+  };
+
+  // --- lowerer.cpp: the order of execution, results
+  bool fail(support::Diagnostic error);
+  bool fail(std::string id, std::uint32_t rank, NodeIndex node, std::string message);
+  const Node& node_of(std::uint32_t rank, NodeIndex node) const { return graphs_[rank].nodes[node]; }
+  std::string title(std::uint32_t rank, NodeIndex node) const;
+  bool step(std::uint32_t rank);
+  void set_result(std::uint32_t rank, NodeIndex node, std::size_t result, TermId term);
+  bool accept(std::uint32_t rank, NodeIndex node, const term::Value& value, const rules::Lowering& lowering,
+              smt::Truth& agreed);
+  bool contradiction(std::uint32_t rank, NodeIndex node, std::size_t result,
+                     const tensor::TensorType& computed, const rules::Lowering* lowering);
+  bool complain_operands(std::uint32_t rank, NodeIndex node, const Attempt& attempt);
+  void block(std::uint32_t rank, NodeIndex node, const std::string& reason);
+  void record_lookups(TermId root, const TensorRef& at);
+
+  // --- nodes.cpp: one node on its own
+  bool leaf(std::uint32_t rank, NodeIndex node);
+  bool constant(std::uint32_t rank, NodeIndex node);
+  bool pick(std::uint32_t rank, NodeIndex node);
+  bool operation(std::uint32_t rank, NodeIndex node);
+  bool size(std::uint32_t rank, NodeIndex node, const Attempt& attempt);
+  Attempt attempt(std::uint32_t rank, NodeIndex node);
+  void opaque(std::uint32_t rank, NodeIndex node, const std::string& reason);
+  TermId opaque_term(const OpaqueUse& use, const tensor::TensorType& type, bool& added);
+  std::optional<tensor::Attr> arguments(std::uint32_t rank, const Arg& arg,
+                                        std::vector<TermId>& operands) const;
+  void spoil(std::uint32_t rank, NodeIndex node, bool described);
+  std::vector<TermId> bases(std::uint32_t rank, NodeIndex node) const;
+  bool touches_empty(std::uint32_t rank, NodeIndex node) const;
+  bool is_random(const rules::Lowering& lowering);
+  std::optional<TermId> literal(const tensor::Attr& value, const tensor::TensorType& type);
+
+  // --- collectives.cpp: nodes that several ranks run together
+  struct Waiting {
+    enum class For : std::uint8_t { nothing, collective, message } what = For::nothing;
+    Group group;
+    std::size_t from = 0;  // message
+    std::int64_t tag = 0;
+  };
+  using Channel = std::tuple<std::size_t, std::size_t, std::int64_t>;  // source, destination, tag
+  struct Message {
+    std::uint32_t rank = 0;
+    NodeIndex node = kNoNode;
+    TermId term = kNoTerm;
+  };
+  struct Member {
+    std::uint32_t rank = 0;
+    NodeIndex node = kNoNode;
+  };
+
+  const rules::Lowering* communication(std::uint32_t rank, NodeIndex node) const;
+  bool is_unknown_collective(std::uint32_t rank, NodeIndex node) const;
+  bool arrive(std::uint32_t rank, NodeIndex node);
+  bool complete(const Waiting& waiting) const;
+  bool collective(const Group& group);
+  bool consistent(const std::vector<Member>& members, const rules::Lowering& lowering,
+                  const std::vector<term::Frame>& frames);
+  smt::Truth same_operands(const rules::Lowering& lowering, const std::vector<term::Frame>& frames) const;
+  std::vector<term::Frame> joined(const Group& group, const std::vector<Member>& members,
+                                  const rules::Lowering& lowering, std::vector<term::Frame>& own);
+  bool collective_failed(const std::vector<Member>& members, smt::Truth same, const std::string& reason);
+  bool send(std::uint32_t rank, NodeIndex node, const rules::Lowering& lowering);
+  bool receive(std::uint32_t rank);
+  bool peer(std::uint32_t rank, NodeIndex node, const rules::Lowering& lowering, const term::Frame& frame,
+            std::string_view role, std::size_t& peer, std::int64_t& tag);
+  void mismatch(Mismatch::What what, std::vector<Mismatch::Place> places, std::string message);
+  void stuck();
+  void unreceived();
+  std::string place(std::uint32_t rank) const;
+
+  const std::vector<Graph>& graphs_;
+  egraph::EGraph& target_;
+  const LowerOptions& options_;
+  Lowered lowered_;
+  std::optional<support::Diagnostic> error_;
+  std::vector<RankState> ranks_;
+  std::vector<Waiting> waiting_;
+  std::map<Channel, std::vector<Message>> messages_;
+  std::map<std::pair<std::string, std::vector<std::size_t>>, std::size_t> collectives_run_;
+  std::unordered_map<const rules::Lowering*, bool> random_;
+  std::map<std::tuple<std::string, std::uint32_t, std::vector<TermId>>,
+           std::vector<std::pair<tensor::Attr, TermId>>>
+      opaque_leaves_;
+  std::unordered_map<TermId, std::size_t> opaque_uses_;
+  std::map<tensor::DType, std::vector<std::pair<tensor::Attr, TermId>>> literals_;
+  std::vector<bool> looked_at_;
+  rules::OpId take_ = rules::kNoOp, put_add_ = rules::kNoOp, lit_ = rules::kNoOp, opaque_ = rules::kNoOp;
+};
+
+}  // namespace entangle::graph

@@ -1,0 +1,462 @@
+// Nodes that a rank runs on its own.
+#include <algorithm>
+#include <set>
+
+#include "lowerer.h"
+
+namespace entangle::graph {
+
+using sym::Int;
+using sym::Scalar;
+using tensor::Attr;
+using tensor::TensorType;
+using term::Frame;
+
+namespace {
+
+bool mentions_random(const rules::RuleSet& rules, const rules::Expr& expr) {
+  if (expr.kind == rules::ExprKind::apply && expr.op != rules::kNoOp && rules.op(expr.op).random) {
+    return true;
+  }
+  const auto inside = [&](const rules::Expr& part) { return mentions_random(rules, part); };
+  return std::any_of(expr.args.begin(), expr.args.end(), inside) ||
+         std::any_of(expr.attrs.begin(), expr.attrs.end(), inside);
+}
+
+std::optional<Scalar> number(const Attr& attr) {
+  switch (attr.kind()) {
+    case Attr::Kind::boolean:
+      return Scalar(attr.as_bool() ? 1 : 0);
+    case Attr::Kind::integer:
+      return Scalar(attr.as_int());
+    case Attr::Kind::scalar:
+      return attr.as_scalar();
+    default:
+      return std::nullopt;
+  }
+}
+
+// What Evaluator::reason says when an application has no type: `…` is undefined: why.
+constexpr std::string_view kUntyped = "is undefined: ";
+
+void flatten(const Attr& value, std::vector<Attr>& out) {
+  if (value.kind() != Attr::Kind::list) {
+    out.push_back(Attr::of(*number(value)));
+    return;
+  }
+  for (const Attr& entry : value.as_list()) {
+    flatten(entry, out);
+  }
+}
+
+}  // namespace
+
+bool Lowerer::leaf(std::uint32_t rank, NodeIndex node) {
+  const Node& at = node_of(rank, node);
+  const bool input = at.op == "placeholder";
+  if (input && at.value) {
+    return constant(rank, node);
+  }
+  if (input && at.size) {
+    return size(rank, node, {});
+  }
+  LoweredNode& out = lowered_.nodes[rank][node];
+  for (std::uint32_t i = 0; i < at.results.size(); ++i) {
+    if (!at.results[i]) {
+      continue;
+    }
+    const TensorRef ref{rank, node, i};
+    const TensorType type = normalised(target_.oracle(), *at.results[i]);
+    TermId term = options_.leaf ? options_.leaf(ref, type) : kNoTerm;
+    if (term == kNoTerm) {
+      term = target_.leaf(type, lowered_.describe(ref));
+    }
+    if (smt::is_no(same_type(target_.oracle(), type, target_.type(term)))) {
+      return contradiction(rank, node, i, target_.type(term), nullptr);
+    }
+    set_result(rank, node, i, term);
+    out.kind = Kind::leaf;
+  }
+  return true;
+}
+
+bool Lowerer::constant(std::uint32_t rank, NodeIndex node) {
+  const Node& at = node_of(rank, node);
+  if (!at.value) {
+    if (at.size) {
+      return size(rank, node, {});
+    }
+    block(rank, node, "the value of this constant is not recorded");
+    return true;
+  }
+  const TensorType type = normalised(target_.oracle(), *at.results[0]);
+  const std::optional<TermId> term = literal(*at.value, type);
+  if (!term) {
+    return fail("bad-value", rank, node,
+                "the value of " + title(rank, node) + " is not one of type " + tensor::to_string(type));
+  }
+  set_result(rank, node, 0, *term);
+  lowered_.nodes[rank][node].kind = Kind::constant;
+  return true;
+}
+
+std::optional<TermId> Lowerer::literal(const Attr& value, const TensorType& type) {
+  term::Evaluator& evaluator = target_.evaluator();
+  if (const std::optional<Scalar> scalar = number(value)) {
+    return evaluator.full(*scalar, type);
+  }
+  std::vector<Attr> values;
+  flatten(value, values);
+  if (values.empty()) {  // no elements: one such tensor is like another
+    values.push_back(Attr::of(Scalar(0)));
+    return evaluator.full(Scalar(0), type);
+  }
+  const auto is_first = [&](const Attr& entry) { return entry == values.front(); };
+  if (std::all_of(values.begin(), values.end(), is_first)) {
+    return evaluator.full(values.front().as_scalar(), type);
+  }
+  const std::vector<Attr> attrs = {Attr::list(values), Attr::of(type.dtype)};
+  if (lit_ != rules::kNoOp) {
+    const TermId flat = target_.make(lit_, Attr::list(attrs), {});
+    if (flat != kNoTerm) {
+      return evaluator.reshape(flat, type.shape);
+    }
+  }
+  // Without an operator for listed numbers: equal values are one leaf.
+  const Attr key = Attr::list(std::vector<Attr>{Attr::list(values), Attr::ints(type.shape)});
+  auto& known = literals_[type.dtype];
+  for (const auto& [entry, term] : known) {
+    if (entry == key) {
+      return term;
+    }
+  }
+  return known.emplace_back(key, target_.leaf(type, "constant")).second;
+}
+
+bool Lowerer::pick(std::uint32_t rank, NodeIndex node) {
+  const Node& at = node_of(rank, node);
+  const NodeIndex source = at.args[0].ref()->node;
+  const auto place = static_cast<std::size_t>(at.args[1].literal()->as_int().value());
+  const TermId term = ranks_[rank].terms(source)[place];
+  const std::optional<TensorType>& type = at.results[0];
+  if (at.several || (type.has_value() != node_of(rank, source).results[place].has_value())) {
+    return fail("bad-getitem", rank, node,
+                "the recorded type of " + title(rank, node) + " is not that of the result it picks");
+  }
+  if (term == kNoTerm) {
+    return true;
+  }
+  if (smt::is_no(same_type(target_.oracle(), normalised(target_.oracle(), *type), target_.type(term)))) {
+    return contradiction(rank, node, 0, target_.type(term), nullptr);
+  }
+  set_result(rank, node, 0, term);
+  lowered_.nodes[rank][node].kind = Kind::pick;
+  return true;
+}
+
+bool Lowerer::is_random(const rules::Lowering& lowering) {
+  const auto [place, added] = random_.emplace(&lowering, false);
+  if (added) {
+    place->second = mentions_random(target_.rules(), lowering.body);
+  }
+  return place->second;
+}
+
+// Whether the node or one of its operands is a tensor without elements.
+bool Lowerer::touches_empty(std::uint32_t rank, NodeIndex node) const {
+  const Node& at = node_of(rank, node);
+  const auto empty = [](const TensorType& type) {
+    return std::find(type.shape.begin(), type.shape.end(), Int(0)) != type.shape.end();
+  };
+  bool found = std::any_of(at.results.begin(), at.results.end(),
+                           [&](const auto& type) { return type && empty(*type); });
+  const auto look = [&](NodeIndex operand) {
+    for (const TermId term : ranks_[rank].terms(operand)) {
+      found = found || (term != kNoTerm && empty(target_.type(term)));
+    }
+  };
+  for_each_operand(at, look);
+  return found;
+}
+
+Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
+  Attempt result;
+  const rules::RuleSet& rules = target_.rules();
+  const Node& at = node_of(rank, node);
+  const RankState& state = ranks_[rank];
+  for (const std::size_t index : rules.lowerings_of(at.op)) {
+    const rules::Lowering& lowering = rules.lowerings()[index];
+    Binder binder(target_, state, node, lowering);
+    std::optional<Frame> frame = binder.bind();
+    if (!frame) {
+      result.reason = binder.reason();
+      continue;
+    }
+    if (lowering.site != rules::kNoSlot) {
+      frame->slots[lowering.site] = Int(state.sites.at(at.op));
+    }
+    if (lowering.condition) {
+      const smt::Truth holds = target_.evaluator().holds(*lowering.condition, *frame);
+      if (!smt::is_yes(holds)) {
+        result.reason = smt::is_no(holds) ? "no declaration covers these arguments"
+                                          : "the condition of its declaration cannot be decided";
+        continue;
+      }
+    }
+    const std::uint64_t unknown = target_.oracle().statistics().unknown;
+    result.value = target_.evaluator().evaluate(lowering.body, *frame);
+    result.lowering = &lowering;
+    if (result.value) {
+      return result;
+    }
+    result.reason = target_.evaluator().reason();
+    // A term without a type, not for want of an answer: the operands contradict the operator. Tensors without
+    // elements are not asked for that much.
+    const bool decided = target_.oracle().statistics().unknown == unknown;
+    if (decided && result.reason.find(kUntyped) != std::string::npos && !touches_empty(rank, node)) {
+      result.unfit = &lowering;
+      result.unfit_reason = result.reason;
+    }
+    if (result.reason.empty()) {
+      result.reason = "its declaration is undefined for these operands";
+    }
+  }
+  return result;
+}
+
+bool Lowerer::operation(std::uint32_t rank, NodeIndex node) {
+  const Node& at = node_of(rank, node);
+  const bool in_place = at.mutates.empty() && named_in_place(at.op);
+  if (is_unknown_collective(rank, node)) {
+    block(rank, node, "`" + at.op + "` is a collective that is not described");
+    spoil(rank, node, false);
+    return true;
+  }
+  Attempt result = attempt(rank, node);
+  if (at.size && !at.several) {
+    return size(rank, node, result);
+  }
+  if (result.value) {
+    if (is_random(*result.lowering)) {
+      block(rank, node, "`" + at.op + "` is random");
+      return true;
+    }
+    smt::Truth agreed = smt::Truth::yes;
+    if (!accept(rank, node, *result.value, *result.lowering, agreed)) {
+      return false;
+    }
+    if (in_place) {
+      spoil(rank, node, true);
+    }
+    if (smt::is_yes(agreed)) {
+      return true;
+    }
+    result.reason = "its recorded sizes are not known to be those computed";
+  } else if (result.unfit != nullptr) {
+    return complain_operands(rank, node, result);
+  } else if (in_place) {
+    block(rank, node, "`" + at.op + "` works in place and is not described");
+    spoil(rank, node, false);
+    return true;
+  }
+  opaque(rank, node, result.reason.empty() ? "nothing is declared for `" + at.op + "`" : result.reason);
+  return true;
+}
+
+// A node that is a size. What its operands make it counts more than what is recorded.
+bool Lowerer::size(std::uint32_t rank, NodeIndex node, const Attempt& attempt) {
+  const Node& at = node_of(rank, node);
+  smt::Oracle& oracle = target_.oracle();
+  Int value = oracle.normalise(*at.size);
+  std::optional<Int> computed;
+  if (attempt.value) {
+    if (const term::Term* term = attempt.value->as_term()) {
+      const std::optional<Scalar> known = target_.uniform(term->id);
+      computed = known && !known->is_infinite() ? known->as_int() : std::nullopt;
+    } else if (const Int* number = attempt.value->as_int()) {
+      computed = *number;
+    }
+  }
+  if (computed) {
+    const smt::Truth same = oracle.equal(value, *computed);
+    if (smt::is_no(same)) {
+      return fail("result-type", rank, node,
+                  title(rank, node) + " is recorded as the size " + sym::to_string(value) +
+                      ", but its operands make it " + sym::to_string(*computed));
+    }
+    if (!smt::is_yes(same)) {
+      value = *computed;
+    }
+  }
+  const std::optional<TermId> term =
+      target_.evaluator().full(Scalar(value), normalised(oracle, *at.results[0]));
+  if (!term) {
+    return fail("bad-value", rank, node, "the size of " + title(rank, node) + " has no value");
+  }
+  ranks_[rank].sizes[node] = value;
+  set_result(rank, node, 0, *term);
+  lowered_.nodes[rank][node].kind = Kind::constant;
+  return true;
+}
+
+// --- operators nothing is known of
+
+// The argument with operands replaced by `%0`, `%1`, …; nullopt when an operand has no value.
+std::optional<Attr> Lowerer::arguments(std::uint32_t rank, const Arg& arg,
+                                       std::vector<TermId>& operands) const {
+  const RankState& state = ranks_[rank];
+  const auto operand = [&](TermId term) {
+    const TermId canonical = target_.find(term);
+    auto found = std::find(operands.begin(), operands.end(), canonical);
+    if (found == operands.end()) {
+      found = operands.insert(operands.end(), canonical);
+    }
+    return Attr::name("%" + std::to_string(found - operands.begin()));
+  };
+  if (const Arg::Ref* ref = arg.ref()) {
+    if (state.sizes[ref->node]) {
+      return Attr::of(*state.sizes[ref->node]);
+    }
+    std::vector<Attr> parts;
+    for (const TermId term : state.terms(ref->node)) {
+      parts.push_back(term == kNoTerm ? Attr() : operand(term));
+    }
+    return state.graph->nodes[ref->node].several ? Attr::list(parts) : parts[0];
+  }
+  const auto sizes = [&](const Attr& attr, const auto& self) -> Attr {
+    if (attr.kind() == Attr::Kind::name) {
+      const std::optional<Int> size = state.size_expression(attr.as_name());
+      return size ? Attr::of(*size) : attr;
+    }
+    if (attr.kind() != Attr::Kind::list) {
+      return attr;
+    }
+    std::vector<Attr> entries;
+    for (const Attr& entry : attr.as_list()) {
+      entries.push_back(self(entry, self));
+    }
+    return Attr::list(entries);
+  };
+  if (const Attr* attr = arg.literal()) {
+    return sizes(*attr, sizes);
+  }
+  std::vector<Attr> entries;
+  for (const Arg& entry : *arg.list()) {
+    entries.push_back(*arguments(rank, entry, operands));
+  }
+  return Attr::list(entries);
+}
+
+void Lowerer::opaque(std::uint32_t rank, NodeIndex node, const std::string& reason) {
+  const Node& at = node_of(rank, node);
+  const auto has_result = [](const auto& type) { return type.has_value(); };
+  if (std::none_of(at.results.begin(), at.results.end(), has_result)) {
+    return;  // an assertion or the like
+  }
+  OpaqueUse use;
+  use.op = at.op;
+  std::vector<Attr> attrs;
+  for (const Arg& arg : at.args) {
+    attrs.push_back(*arguments(rank, arg, use.operands));
+  }
+  std::vector<std::pair<std::string, const Arg*>> kwargs;
+  for (const auto& [key, arg] : at.kwargs) {
+    kwargs.emplace_back(key, &arg);
+  }
+  std::sort(kwargs.begin(), kwargs.end());
+  for (const auto& [key, arg] : kwargs) {
+    attrs.push_back(Attr::list(std::vector<Attr>{Attr::name(key), *arguments(rank, *arg, use.operands)}));
+  }
+  use.attrs = Attr::list(attrs);
+  if (use.operands.empty()) {
+    block(rank, node, reason + ", and without operands it may give anything");
+    return;
+  }
+  LoweredNode& out = lowered_.nodes[rank][node];
+  out.kind = Kind::opaque;
+  out.reason = reason;
+  for (std::uint32_t i = 0; i < at.results.size(); ++i) {
+    if (!at.results[i]) {
+      continue;
+    }
+    use.result = i;
+    use.at = {rank, node, i};
+    bool added = false;
+    use.term = opaque_term(use, normalised(target_.oracle(), *at.results[i]), added);
+    set_result(rank, node, i, use.term);
+    if (added) {
+      lowered_.opaque.push_back(use);
+    }
+  }
+}
+
+TermId Lowerer::opaque_term(const OpaqueUse& use, const TensorType& type, bool& added) {
+  if (opaque_ != rules::kNoOp) {
+    const rules::Operator& op = target_.rules().op(opaque_);
+    const std::vector<Attr> attrs = {Attr::name(use.op), use.attrs, Attr::of(Int(use.result)),
+                                     Attr::ints(type.shape), Attr::of(type.dtype)};
+    const TermId term = op.attributes.size() == attrs.size()
+                            ? target_.make(opaque_, Attr::list(attrs), use.operands)
+                            : kNoTerm;
+    if (term != kNoTerm) {
+      added = opaque_uses_.emplace(term, lowered_.opaque.size()).second;
+      return term;
+    }
+  }
+  const Attr key = Attr::list(std::vector<Attr>{use.attrs, Attr::ints(type.shape), Attr::of(type.dtype)});
+  auto& known = opaque_leaves_[{use.op, use.result, use.operands}];
+  for (const auto& [attrs, term] : known) {
+    if (attrs == key) {
+      return term;
+    }
+  }
+  added = true;
+  return known.emplace_back(key, target_.leaf(type, use.op)).second;
+}
+
+// --- operators that work in place
+
+// The tensors a node's results are a view of, as far as the terms show it.
+std::vector<TermId> Lowerer::bases(std::uint32_t rank, NodeIndex node) const {
+  std::vector<TermId> result;
+  for (TermId term : ranks_[rank].terms(node)) {
+    while (term != kNoTerm) {
+      const term::NodeView view = target_.original(term);
+      const bool same_elements = view.op != rules::kNoOp && target_.rules().op(view.op).rearranges;
+      if (!same_elements || view.children.size() != 1) {
+        result.push_back(target_.find(term));
+        break;
+      }
+      term = view.children[0];
+    }
+  }
+  return result;
+}
+
+// An operator that works in place without `mutates` has run: the operands it may have changed (the first,
+// when the operator is described) and their views are unknown from here on.
+void Lowerer::spoil(std::uint32_t rank, NodeIndex node, bool described) {
+  const Node& at = node_of(rank, node);
+  if (!named_in_place(at.op)) {
+    return;
+  }
+  std::vector<NodeIndex> operands;
+  for_each_operand(at, [&](NodeIndex operand) { operands.push_back(operand); });
+  if (described && !operands.empty()) {
+    operands.resize(1);
+  }
+  std::set<TermId> changed;
+  for (const NodeIndex operand : operands) {
+    for (const TermId base : bases(rank, operand)) {
+      changed.insert(base);
+    }
+  }
+  for (NodeIndex earlier = 0; earlier < node; ++earlier) {
+    const std::vector<TermId> own = bases(rank, earlier);
+    if (std::any_of(own.begin(), own.end(), [&](TermId base) { return changed.contains(base); })) {
+      block(rank, earlier, "`" + at.name + "` (" + at.op + ") changes it in place and does not say so");
+    }
+  }
+}
+
+}  // namespace entangle::graph

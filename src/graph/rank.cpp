@@ -1,0 +1,84 @@
+#include "rank.h"
+
+#include "entangle/support/text.h"
+
+namespace entangle::graph {
+
+std::optional<sym::Int> RankState::size_expression(const std::string& text) const {
+  const support::Result<sym::Int> parsed = sym::parse_int_expr(text, graph->symbol_prefix);
+  if (!parsed) {
+    return std::nullopt;
+  }
+  sym::Int value = *parsed;
+  const sym::Int rank = sym::Int::symbol(graph->symbol_prefix + "rank");
+  for (const sym::Int symbol : sym::symbols_of(value)) {
+    if (symbol == rank) {
+      value = sym::substitute(value, {{rank, sym::Int(graph->rank)}});
+    } else if (!symbols.contains(symbol)) {
+      return std::nullopt;
+    }
+  }
+  return value.is_poison() ? std::nullopt : std::optional(value);
+}
+
+RankState start(const Graph& graph, std::vector<LoweredNode>& nodes) {
+  RankState state;
+  state.graph = &graph;
+  state.nodes = &nodes;
+  nodes.resize(graph.nodes.size());
+  state.sizes.resize(graph.nodes.size());
+  const auto add = [&](sym::Int value) {
+    if (!value.is_constant()) {
+      for (const sym::Int symbol : sym::symbols_of(value)) {
+        state.symbols.insert(symbol);
+      }
+    }
+  };
+  for (NodeIndex i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    nodes[i].results.assign(node.results.size(), kNoTerm);
+    if (node.size) {
+      add(*node.size);
+    }
+    for (const auto& type : node.results) {
+      if (type) {
+        for (const sym::Int size : type->shape) {
+          add(size);
+        }
+      }
+    }
+  }
+  return state;
+}
+
+smt::Truth same_type(smt::Oracle& oracle, const tensor::TensorType& a, const tensor::TensorType& b) {
+  if (a.dtype != b.dtype) {
+    return smt::Truth::no;
+  }
+  return a.shape == b.shape ? smt::Truth::yes : oracle.equal(a.shape, b.shape);
+}
+
+tensor::TensorType normalised(const smt::Oracle& oracle, tensor::TensorType type) {
+  for (sym::Int& size : type.shape) {
+    size = size.is_constant() ? size : oracle.normalise(size);
+  }
+  return type;
+}
+
+bool named_in_place(std::string_view op) {
+  std::string word;
+  const auto ends = [&] { return word.size() > 1 && word.ends_with('_') && !word.ends_with("__"); };
+  for (const char c : op) {
+    if (c == '.' || c == ':' || c == '/') {
+      if (ends()) {
+        return true;
+      }
+      word.clear();
+    } else {
+      word.push_back(c);
+    }
+  }
+  return ends();
+}
+
+}  // namespace entangle::graph

@@ -1,0 +1,42 @@
+// One rank while its graph is lowered.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "entangle/egraph/egraph.h"
+#include "entangle/graph/graph.h"
+#include "entangle/graph/lower.h"
+#include "entangle/smt/oracle.h"
+
+namespace entangle::graph {
+
+struct RankState {
+  const Graph* graph = nullptr;
+  std::vector<LoweredNode>* nodes = nullptr;
+  std::vector<std::optional<sym::Int>> sizes;    // of nodes that are sizes
+  std::set<sym::Int, sym::ContentLess> symbols;  // that occur in recorded types
+  std::map<std::string, std::int64_t> sites;     // calls of each operator so far
+  NodeIndex at = 0;                              // the next node
+
+  // The terms of a node's results.
+  const std::vector<TermId>& terms(NodeIndex node) const { return (*nodes)[node].results; }
+  // An argument that is a size: a number, or an expression in symbols of this graph.
+  std::optional<sym::Int> size_expression(const std::string& text) const;
+  std::string describe(NodeIndex node) const { return "`" + graph->nodes[node].name + "`"; }
+};
+
+RankState start(const Graph& graph, std::vector<LoweredNode>& nodes);
+
+// Whether two types agree: `unknown` where sizes are not known to be equal.
+smt::Truth same_type(smt::Oracle& oracle, const tensor::TensorType& a, const tensor::TensorType& b);
+tensor::TensorType normalised(const smt::Oracle& oracle, tensor::TensorType type);
+
+// Whether the operator's name says that it works in place: `add_`, `aten.add_.Tensor`, `foo::bar_`.
+bool named_in_place(std::string_view op);
+
+}  // namespace entangle::graph
