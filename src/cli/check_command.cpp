@@ -1,0 +1,167 @@
+#include "cli/check_command.h"
+
+#include <array>
+#include <exception>
+#include <iostream>
+#include <string_view>
+#include <utility>
+
+#include "cli/output_file.h"
+#include "cli/rule_loader.h"
+#include "entangle/infer/check.h"
+#include "entangle/relation/manifest.h"
+#include "entangle/report/json.h"
+#include "entangle/report/text.h"
+#include "entangle/support/diagnostic.h"
+#include "entangle/support/text.h"
+
+namespace entangle::cli {
+
+namespace {
+
+using report::Outcome;
+using support::Diagnostic;
+
+constexpr std::string_view kInternalError = "cli/internal-error";
+
+class Check {
+ public:
+  explicit Check(const CheckArguments& arguments) : arguments_(arguments) {}
+
+  ExitCode run() {
+    if (!arguments_.json.empty() && !to_stdout()) {
+      if (const support::Status opened = json_.open(arguments_.json); !opened) {
+        print(opened.error());
+        return ExitCode::bad_input;
+      }
+    }
+    if (!arguments_.rules.empty()) {
+      const LoadedRules& rules = rules_.load_named(arguments_.rules);
+      print_once(rules);
+      if (!rules.errors.empty()) return finish(report::to_json(rules.errors), ExitCode::bad_input);
+    }
+    ExitCode code = ExitCode::refines;
+    for (const std::string& manifest : arguments_.manifests) {
+      outcomes_.push_back(outcome_of(manifest));
+      code = worst(code, show(outcomes_.back()));
+    }
+    if (outcomes_.size() > 1 && !to_stdout()) summarise();
+    return finish(arguments_.json.empty() ? "" : report::to_json(outcomes_), code);
+  }
+
+ private:
+  bool to_stdout() const { return arguments_.json == "-"; }
+
+  static void print(const Diagnostic& diagnostic) { std::cerr << support::render(diagnostic); }
+
+  // The diagnostics of rules, when they are loaded for the first time.
+  void print_once(const LoadedRules& rules) {
+    for (const LoadedRules* other : printed_) {
+      if (other == &rules) return;
+    }
+    printed_.push_back(&rules);
+    for (const Diagnostic& warning : rules.warnings) print(warning);
+    for (const Diagnostic& error : rules.errors) print(error);
+  }
+
+  Outcome outcome_of(const std::string& path) {
+    try {
+      return {path, verdict_of(path)};
+    } catch (const std::exception& exception) {
+      return {path, support::error(std::string(kInternalError), {},
+                                   "internal error while checking " + path + ": " + exception.what(),
+                                   "this is a bug in entangle, not in the input: please report it")};
+    }
+  }
+
+  std::variant<infer::Verdict, Diagnostic> verdict_of(const std::string& path) {
+    if (path == "-") {
+      return support::error("cli/standard-input", {}, "a manifest cannot come from standard input",
+                            "the paths in a manifest are relative to its file: give its path");
+    }
+    support::Result<relation::Manifest> manifest = relation::read_manifest(path);
+    if (!manifest) return std::move(manifest.error());
+    const LoadedRules& rules =
+        arguments_.rules.empty() ? rules_.load_for(*manifest) : rules_.load_named(arguments_.rules);
+    if (!rules.errors.empty()) {
+      // All but the first, which stands for the manifest.
+      for (std::size_t i = 1; i < rules.errors.size(); ++i) print(rules.errors[i]);
+      return rules.errors.front();
+    }
+    print_once(rules);
+    infer::CheckOptions options;
+    options.time_limit = arguments_.time_limit;
+    options.all_relations = arguments_.verbose;
+    support::Result<infer::Verdict> verdict = infer::check(*manifest, rules.engine, options);
+    if (!verdict) return std::move(verdict.error());
+    return std::move(*verdict);
+  }
+
+  // Prints what became of a manifest.
+  ExitCode show(const Outcome& outcome) {
+    if (const auto* error = std::get_if<Diagnostic>(&outcome.result)) {
+      print(*error);
+      return error->id == kInternalError ? ExitCode::internal_error : ExitCode::bad_input;
+    }
+    const auto& verdict = std::get<infer::Verdict>(outcome.result);
+    if (!to_stdout()) {
+      if (shown_++ > 0) std::cout << "\n";
+      std::cout << report::to_text(verdict, {arguments_.verbose}) << std::flush;
+    }
+    switch (verdict.kind) {
+      case infer::VerdictKind::refines:
+        return ExitCode::refines;
+      case infer::VerdictKind::violates:
+        return ExitCode::violates;
+      case infer::VerdictKind::unproved:
+        break;
+    }
+    return ExitCode::unproved;
+  }
+
+  void summarise() const {
+    std::array<std::size_t, 4> counts = {};
+    for (const Outcome& outcome : outcomes_) {
+      const auto* verdict = std::get_if<infer::Verdict>(&outcome.result);
+      ++counts[verdict != nullptr ? static_cast<std::size_t>(verdict->kind) : 3];
+    }
+    constexpr std::array<const char*, 4> kNames = {"refines", "violates", "unproved", "could not be checked"};
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (counts[i] > 0) parts.push_back(std::to_string(counts[i]) + " " + kNames[i]);
+    }
+    std::cout << "\n" << outcomes_.size() << " manifests: " << support::join(parts, ", ") << "\n";
+  }
+
+  // Writes the JSON, if it is wanted, and makes sure that everything has been written.
+  ExitCode finish(const std::string& json, ExitCode code) {
+    if (to_stdout()) {
+      std::cout << json;
+    } else if (!arguments_.json.empty()) {
+      if (const support::Status written = json_.commit(json); !written) {
+        print(written.error());
+        code = worst(code, ExitCode::bad_input);
+      }
+    }
+    if (!std::cout.flush()) {
+      print(support::error("cli/cannot-write", {}, "cannot write to standard output"));
+      code = worst(code, ExitCode::bad_input);
+    }
+    return code;
+  }
+
+  const CheckArguments& arguments_;
+  OutputFile json_;
+  RuleLoader rules_;
+  std::vector<const LoadedRules*> printed_;
+  std::vector<Outcome> outcomes_;
+  std::size_t shown_ = 0;
+};
+
+}  // namespace
+
+ExitCode check(const CheckArguments& arguments) {
+  return Check(arguments).run();
+}
+
+}  // namespace entangle::cli

@@ -1,0 +1,128 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "cli/check_command.h"
+#include "cli/exit_code.h"
+#include "entangle/support/diagnostic.h"
+
+namespace entangle::cli {
+
+namespace {
+
+constexpr const char* kFooter =
+    "Exit codes: 0 refines, 1 violates, 2 bad input, 3 unproved, 4 internal error.\n"
+    "Of several manifests the worst counts, in the order 4, 2, 1, 3, 0.";
+
+ExitCode usage_error(const CLI::App& app, const std::string& message, const std::string& suggestion = {}) {
+  std::cerr << "error: " << message << "\n";
+  if (!suggestion.empty()) std::cerr << "  help: " << suggestion << "\n";
+  std::string command = "entangle";
+  if (app.get_parent() != nullptr) command += " " + app.get_name();
+  std::cerr << "  run `" << command << " --help` for what there is\n";
+  return ExitCode::bad_input;
+}
+
+std::vector<std::string> flags(const CLI::App& app) {
+  std::vector<std::string> result;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) result.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) result.push_back("-" + name);
+  }
+  return result;
+}
+
+// What is left over after parsing: a flag or a subcommand that does not exist.
+ExitCode unknown_argument(const CLI::App& app, const std::string& argument) {
+  if (argument.starts_with("-")) {
+    const std::string flag = argument.substr(0, argument.find('='));
+    return usage_error(app, "there is no option `" + flag + "`", support::did_you_mean(flag, flags(app)));
+  }
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
+  std::string suggestion = support::did_you_mean(argument, commands);
+  if (argument.ends_with(".yaml") || argument.ends_with(".yml")) {
+    suggestion = "to check a manifest: entangle check " + argument;
+  }
+  return usage_error(app, "there is no command `" + argument + "`", suggestion);
+}
+
+ExitCode run(int argc, char** argv) {
+  CLI::App app("Proves that a distributed program computes what its sequential program computes.",
+               "entangle");
+  app.footer(kFooter);
+  app.set_version_flag("--version", std::string("entangle ") + ENTANGLE_VERSION);
+  app.require_subcommand(0, 1);
+  app.allow_extras();
+
+  CheckArguments arguments;
+  double time_limit = 0;
+  CLI::App& check = *app.add_subcommand(
+      "check", "Check manifests: does the distributed program refine the sequential one?");
+  check.footer(kFooter);
+  check.allow_extras();
+  check.add_option("MANIFEST", arguments.manifests,
+                   "Manifests (YAML); the rules are loaded once for all of them");
+  check
+      .add_option("--rules", arguments.rules,
+                  "Use this rule file instead of those the manifests name (may be repeated)")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  check
+      .add_option("--json", arguments.json,
+                  "Also write the verdicts as JSON; - writes them to standard output, and no text")
+      ->type_name("FILE");
+  const CLI::Option* limit =
+      check
+          .add_option("--time-limit", time_limit,
+                      "Stop after so many seconds per manifest; what is open is then unproved")
+          ->type_name("S");
+  check.add_flag("--verbose", arguments.verbose,
+                 "Also print lemma counts, statistics, times and all relations");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    app.exit(success);
+    return std::cout.flush() ? ExitCode::refines : ExitCode::bad_input;
+  } catch (const CLI::ParseError& error) {
+    return usage_error(check.parsed() ? check : app, error.what());
+  }
+  if (const std::vector<std::string> extras = app.remaining(); !extras.empty()) {
+    return unknown_argument(app, extras.front());
+  }
+  if (!check.parsed()) {
+    std::cerr << app.help();
+    return ExitCode::bad_input;
+  }
+  if (const std::vector<std::string> extras = check.remaining(); !extras.empty()) {
+    return unknown_argument(check, extras.front());
+  }
+  if (arguments.manifests.empty()) return usage_error(check, "no manifest is given");
+  if (limit->count() > 0) {
+    if (!(time_limit > 0)) return usage_error(check, "--time-limit needs a positive number of seconds");
+    arguments.time_limit = time_limit;
+  }
+  return cli::check(arguments);
+}
+
+}  // namespace
+
+}  // namespace entangle::cli
+
+int main(int argc, char** argv) {
+  using entangle::cli::ExitCode;
+  std::string what = "an exception of unknown type";
+  try {
+    return static_cast<int>(entangle::cli::run(argc, argv));
+  } catch (const std::exception& exception) {
+    what = exception.what();
+  } catch (...) {
+  }
+  std::cerr << "internal error: " << what
+            << "\n  this is a bug in entangle, not in the input: please report it\n";
+  return static_cast<int>(ExitCode::internal_error);
+}

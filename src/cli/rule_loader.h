@@ -1,0 +1,34 @@
+// Finds and loads rule files, each list of files once.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "entangle/infer/check.h"
+#include "entangle/relation/manifest.h"
+#include "entangle/support/diagnostic.h"
+
+namespace entangle::cli {
+
+// What a list of rule files amounts to.
+struct LoadedRules {
+  infer::Engine engine;                     // without rules where there are errors
+  std::vector<support::Diagnostic> errors;  // all of them
+  std::vector<support::Diagnostic> warnings;
+};
+
+class RuleLoader {
+ public:
+  // Rule files named on the command line: looked up from the current folder, then in the rule folders.
+  const LoadedRules& load_named(const std::vector<std::string>& names);
+  // Those of a manifest: looked up beside it, then in the rule folders. Without any: the default rules.
+  const LoadedRules& load_for(const relation::Manifest& manifest);
+
+ private:
+  const LoadedRules& load(const std::vector<relation::Text>& names, const std::string& folder);
+
+  std::map<std::vector<std::string>, LoadedRules> loaded_;
+};
+
+}  // namespace entangle::cli
