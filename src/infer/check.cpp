@@ -259,6 +259,30 @@ void report_relations(Programs& programs, Walk& walk, Outputs& outputs, Verdict&
   }
 }
 
+std::string describe(const egraph::Reason& reason, const rules::RuleSet& rules) {
+  const bool lemma =
+      reason.kind == egraph::Reason::Kind::lemma || reason.kind == egraph::Reason::Kind::normalise;
+  return lemma ? "lemma " + rules.lemmas()[reason.index].name : reason.note;
+}
+
+// Two different constants made equal mean that the manifest contradicts itself; two different types mean that
+// a lemma is wrong.
+std::optional<support::Diagnostic> clash_error(Programs& programs, const Walk& walk,
+                                               const relation::Manifest& manifest) {
+  std::vector<egraph::Clash> clashes = programs.graph->clashes();
+  clashes.insert(clashes.end(), walk.result().clashes.begin(), walk.result().clashes.end());
+  for (const egraph::Clash& clash : clashes) {
+    const std::string what = clash.left + " and " + clash.right;
+    if (clash.kind == egraph::Clash::Kind::constant) {
+      return contradiction(manifest, what + " would be equal");
+    }
+    ENTANGLE_CHECK(clash.kind != egraph::Clash::Kind::type,
+                   "an equality between tensors of different types: " + what + " (by " +
+                       describe(clash.reason, programs.graph->rules()) + ")");
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Engine Engine::of(std::shared_ptr<const rules::RuleSet> rules) {
@@ -288,7 +312,8 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
 
   const auto infer_start = Clock::now();
   assume_sequential_lookups(programs);
-  WalkOptions walk_options{.limits = options.limits};
+  WalkOptions walk_options;
+  walk_options.limits = options.limits;
   if (options.time_limit) {
     walk_options.deadline = start + std::chrono::duration_cast<Clock::duration>(
                                         std::chrono::duration<double>(*options.time_limit));
@@ -300,14 +325,9 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
     wanted.push_back(question.term);
   }
   walk.run(wanted);
-  if (programs.graph->contradiction()) {
-    return support::error(
-        "infer/contradiction", {manifest.file, 0, 0, 0},
-        "the assumptions of the manifest contradict each other: " + *programs.graph->contradiction());
+  if (auto error = clash_error(programs, walk, manifest)) {
+    return *error;
   }
-  ENTANGLE_CHECK(programs.graph->clashes().empty(),
-                 "an equality between tensors of different types: " + programs.graph->clashes().front().left +
-                     " and " + programs.graph->clashes().front().right);
 
   Outputs outputs(programs, walk, *engine.program, options.limits);
   bool all_ok = !asked.empty();

@@ -13,39 +13,22 @@ void append(std::vector<T>& to, std::vector<T>& from) {
   from.shrink_to_fit();
 }
 
-void sort_unique(std::vector<TermId>& ids) {
-  std::ranges::sort(ids);
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-}
-
 }  // namespace
 
 void Joint::close_distributed() {
   distributed_end_ = static_cast<TermId>(graph_.term_count());
-  refresh();
-  for (TermId id = 0; id < distributed_end_; ++id) {
-    for (const TermId child : graph_.original(id).children) {
-      entry(child).users.push_back(id);
-    }
-  }
 }
 
 void Joint::refresh() {
-  while (entries_.size() < graph_.term_count()) {
-    entries_.emplace_back().members.push_back(static_cast<TermId>(entries_.size() - 1));
-  }
+  entries_.resize(graph_.term_count());
   const auto& log = graph_.merge_log();
   for (; seen_merges_ < log.size(); ++seen_merges_) {
     const auto [kept, gone] = log[seen_merges_];
     Entry& to = entries_[kept];
     Entry& from = entries_[gone];
-    append(to.members, from.members);
     append(to.owners, from.owners);
-    append(to.users, from.users);
     append(to.relations, from.relations);
     to.resolved = to.resolved || from.resolved;
-    sort_unique(to.members);
-    sort_unique(to.users);
   }
 }
 
@@ -65,14 +48,10 @@ const std::vector<Owner>& Joint::owners(TermId id) {
   return entry(id).owners;
 }
 
-std::vector<TermId> Joint::users(TermId id) {
-  std::vector<TermId> result = entry(id).users;
-  sort_unique(result);
+std::vector<TermId> Joint::users(TermId id) const {
+  std::vector<TermId> result = graph_.user_nodes(id);
+  std::erase_if(result, [&](TermId user) { return !is_distributed(user); });
   return result;
-}
-
-const std::vector<TermId>& Joint::members(TermId id) {
-  return entry(id).members;
 }
 
 void Joint::set_resolved(TermId id) {
@@ -114,21 +93,23 @@ TermId Joint::build(const relation::CleanTerm& clean, const std::unordered_map<T
   return built;
 }
 
-bool Joint::constant(TermId id) {
+bool Joint::constant(TermId id, int depth) const {
   if (graph_.uniform(id)) {
     return true;
   }
-  // Constants are built before what uses them, so following first-built operands terminates.
+  // Classes of layout terms may hold each other; real constants are rearranged a few times only.
+  constexpr int kMostRearranged = 8;
+  if (depth > kMostRearranged) {
+    return false;
+  }
   for (const TermId member : members(id)) {
     const auto node = graph_.original(member);
     if (node.op == rules::kNoOp || graph_.rules().op(node.op).random) {
       continue;
     }
-    if (node.children.empty()) {
-      return true;
-    }
-    if (graph_.rules().op(node.op).rearranges && node.children.size() == 1 && node.children[0] < member &&
-        constant(node.children[0])) {
+    const bool rearranged = graph_.rules().op(node.op).rearranges && node.children.size() == 1 &&
+                            constant(node.children[0], depth + 1);
+    if (node.children.empty() || rearranged) {
       return true;
     }
   }

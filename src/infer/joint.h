@@ -39,10 +39,12 @@ class Joint {
   void add_owner(TermId id, const Owner& owner);
   const std::vector<Owner>& owners(TermId id);
   bool is_tensor(TermId id) { return !owners(id).empty(); }
-  // Applications of the distributed program that use a term of the class, ascending.
-  std::vector<TermId> users(TermId id);
-  // Terms (ids as first built) in the class, ascending.
-  const std::vector<TermId>& members(TermId id);
+  // Applications of the distributed program that use the class, ascending.
+  std::vector<TermId> users(TermId id) const;
+  // The applications and leaves of the class, ascending.
+  std::vector<TermId> members(TermId id) const { return graph_.node_ids(id); }
+  // Whether the class holds a term of the distributed program (its canonical id is its oldest).
+  bool is_distributed(TermId id) const { return graph_.find(id) < distributed_end_; }
 
   // --- relations
 
@@ -57,7 +59,7 @@ class Joint {
   TermId build(const relation::CleanTerm& clean, const std::unordered_map<TermId, TermId>& leaf);
 
   // Nothing more to know: one scalar everywhere, or an operator without operands, or rearranged such.
-  bool constant(TermId id);
+  bool constant(TermId id) const { return constant(id, 0); }
 
   // Brings the tables up to date after merges; called by every query.
   void refresh();
@@ -71,6 +73,7 @@ class Joint {
     bool resolved = false;
   };
   Entry& entry(TermId id);
+  bool constant(TermId id, int depth) const;
 
   EGraph& graph_;
   TermId distributed_end_ = 0;

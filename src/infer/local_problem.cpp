@@ -29,11 +29,9 @@ TermId LocalProblem::local(TermId joint_id) {
     }
   }
   if (made == kNoTerm) {
-    made = graph_.leaf(from.type(id), "t" + std::to_string(id));
+    const std::string label = "t" + std::to_string(id);
+    made = from.defined(id) ? graph_.leaf(from.type(id), label) : graph_.fresh(from.type(id), label);
     graph_.set_interval(made, from.interval(id));
-  }
-  if (!from.defined(id)) {
-    graph_.set_undefined(made);
   }
   if (joint_.is_tensor(id)) {
     graph_.set_named(made);
@@ -61,9 +59,9 @@ void LocalProblem::add_operand(TermId joint_id) {
   local(joint_id);
   drain();
   // A tensor put together or summed from tensors: gathered, reduced, scattered from others.
-  for (const TermId member : std::vector<TermId>(joint_.members(joint_id))) {
+  for (const TermId member : joint_.members(joint_id)) {
     const auto node = joint_.graph().original(member);
-    if (member >= joint_.distributed_end() || node.op == rules::kNoOp || node.children.size() < 2 ||
+    if (!joint_.is_distributed(member) || node.op == rules::kNoOp || node.children.size() < 2 ||
         !graph_.rules().op(node.op).clean) {
       continue;
     }
@@ -78,7 +76,7 @@ void LocalProblem::add_operand(TermId joint_id) {
 void LocalProblem::drain() {
   for (; drained_ < order_.size(); ++drained_) {
     const TermId id = order_[drained_];
-    for (const TermId member : std::vector<TermId>(joint_.members(id))) {
+    for (const TermId member : joint_.members(id)) {
       const auto node = joint_.graph().original(member);
       if (node.op == rules::kNoOp) {
         continue;
@@ -108,7 +106,7 @@ void LocalProblem::reopen(int levels) {
       if (joint_.constant(id)) {
         continue;
       }
-      for (const TermId member : std::vector<TermId>(joint_.members(id))) {
+      for (const TermId member : joint_.members(id)) {
         if (joint_.graph().original(member).op != rules::kNoOp) {
           include(id, member);
         }

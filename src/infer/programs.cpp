@@ -12,7 +12,6 @@ namespace {
 using graph::NodeIndex;
 using graph::TensorRef;
 using relation::Clean;
-using support::Diagnostic;
 using support::Result;
 using Clock = std::chrono::steady_clock;
 
@@ -161,11 +160,6 @@ void apply_equalities(Programs& programs, bool sequential) {
   programs.graph->rebuild();
 }
 
-Diagnostic contradiction(const relation::Manifest& manifest, const std::string& what) {
-  return support::error("infer/contradiction", {manifest.file, 0, 0, 0},
-                        "the assumptions of the manifest contradict each other: " + what);
-}
-
 Result<support::Unit> read(Programs& programs, const relation::Manifest& manifest) {
   auto sequential = graph::read_graph(manifest.path_of(manifest.sequential.text), {});
   if (!sequential) {
@@ -254,6 +248,11 @@ TermId Programs::build(const Clean& clean) {
   return graph->make(clean.op, clean.attrs, children);
 }
 
+support::Diagnostic contradiction(const relation::Manifest& manifest, const std::string& what) {
+  return support::error("infer/contradiction", {manifest.file, 0, 0, 0},
+                        "the assumptions of the manifest contradict each other: " + what);
+}
+
 Result<std::unique_ptr<Programs>> load_programs(const relation::Manifest& manifest, const Engine& engine) {
   auto programs = std::make_unique<Programs>();
   auto start = Clock::now();
@@ -296,9 +295,6 @@ Result<std::unique_ptr<Programs>> load_programs(const relation::Manifest& manife
   apply_ranges(*programs, true);
   apply_equalities(*programs, true);
   programs->names = std::make_unique<SequentialNames>(programs->lowered_sequential);
-  if (programs->graph->contradiction()) {
-    return contradiction(manifest, *programs->graph->contradiction());
-  }
   programs->lower_seconds = seconds_since(start);
   return programs;
 }

@@ -34,6 +34,9 @@ struct Programs {
   TermId build(const relation::Clean& clean);
 };
 
+// The error that the manifest's assumptions cannot all hold.
+support::Diagnostic contradiction(const relation::Manifest& manifest, const std::string& what);
+
 // When the ranks disagree on a collective, `lowered_ranks.mismatch` is set and the sequential program is not
 // lowered.
 support::Result<std::unique_ptr<Programs>> load_programs(const relation::Manifest& manifest,

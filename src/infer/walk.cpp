@@ -123,6 +123,8 @@ bool Walk::attempt(TermId term, const std::vector<TermId>& carried, int window, 
   ++result_.problems;
   result_.largest = std::max<std::uint64_t>(result_.largest, problem.graph().node_count());
   result_.counters.add(outcome.counters);
+  const auto& clashes = problem.graph().clashes();
+  result_.clashes.insert(result_.clashes.end(), clashes.begin(), clashes.end());
   const auto number = static_cast<std::uint32_t>(result_.problems);
   if (!problem.import(term, number)) {
     if (outcome.stop != egraph::Stop::saturated) {

@@ -32,6 +32,7 @@ struct WalkResult {
   std::vector<TermId> limit_hit;  // unresolved terms one of whose problems stopped at a limit
   bool out_of_time = false;
   egraph::Counters counters;
+  std::vector<egraph::Clash> clashes;  // of the local problems
 };
 
 class Walk {
