@@ -1,5 +1,6 @@
 // What is known of the elements of a class: one scalar everywhere, bounds, being a distributed tensor.
 
+#include <algorithm>
 #include <utility>
 
 #include "egraph/impl.h"
@@ -45,10 +46,13 @@ void EGraph::Impl::analyse(TermId id) {
     return;
   }
   const rules::Operator& op = rule_set.op(node.op);
-  if (op.random) {
-    return;
-  }
   const TermId root = find(id);
+  if (!classes[root].defined && std::all_of(node.children, node.children + node.count,
+                                            [&](TermId child) { return class_of(child).defined; })) {
+    classes[root].defined = true;
+    touch(classes[root]);
+    analyse_users(classes[root]);
+  }
   if (classes[root].uniform == kNone) {
     Small<const tensor::TensorType*, 16> child_types;
     std::vector<sym::Scalar> values;
@@ -60,7 +64,7 @@ void EGraph::Impl::analyse(TermId id) {
       child_types.push(&types[data.type]);
       values.push_back(scalars[data.uniform]);
     }
-    if (values.size() == node.count) {
+    if (values.size() == node.count && !op.random) {
       if (const std::optional<sym::Scalar> value =
               typing.fold(node.op, node.attrs, child_types.span(), values)) {
         set_uniform(id, *value);
@@ -129,6 +133,16 @@ std::optional<sym::Scalar> EGraph::uniform(TermId id) const {
 
 term::Interval EGraph::interval(TermId id) const {
   return impl_->interval_of(impl_->class_of(id));
+}
+
+bool EGraph::defined(TermId id) const {
+  return impl_->class_of(id).defined;
+}
+
+void EGraph::set_undefined(TermId id) {
+  Class& data = impl_->classes[find(id)];
+  ENTANGLE_CHECK(data.first_user == kNone, "a leaf that is used already is declared undefined");
+  data.defined = false;
 }
 
 bool EGraph::named(TermId id) const {

@@ -229,7 +229,7 @@ std::optional<tensor::TensorType> EGraph::Impl::type_of(rules::OpId op, const te
   return typing.type_of(op, attrs, child_types.span(), why);
 }
 
-TermId EGraph::Impl::add_leaf(const tensor::TensorType& type, const std::string& label) {
+TermId EGraph::Impl::add_leaf(const tensor::TensorType& type, const std::string& label, bool defined) {
   const auto id = static_cast<TermId>(nodes.size());
   labels.push_back(label);
   Node& node = nodes.emplace_back();
@@ -238,6 +238,7 @@ TermId EGraph::Impl::add_leaf(const tensor::TensorType& type, const std::string&
   Class& data = classes.emplace_back();
   data.first = data.last = id;
   data.type = intern(type);
+  data.defined = defined;
   touch(data);
   proof_parent.push_back(id);
   proof_edge.push_back(kNone);
@@ -263,6 +264,9 @@ TermId EGraph::Impl::add(rules::OpId op, const tensor::Attr& attrs, std::span<co
   up.push_back(id);
   Class& data = classes.emplace_back();
   data.type = type;
+  for (const TermId child : children) {
+    data.defined = data.defined && classes[child].defined;
+  }
   touch(data);
   proof_parent.push_back(id);
   proof_edge.push_back(kNone);
@@ -418,10 +422,10 @@ TermId EGraph::make_exact(rules::OpId op, const tensor::Attr& attrs, std::span<c
   return impl_->make(op, attrs, children, false);
 }
 TermId EGraph::fresh(const tensor::TensorType& type, const std::string& label) {
-  return impl_->add_leaf(type, label);
+  return impl_->add_leaf(type, label, false);
 }
 TermId EGraph::leaf(const tensor::TensorType& type, const std::string& label) {
-  return impl_->add_leaf(type, label);
+  return impl_->add_leaf(type, label, true);
 }
 TermId EGraph::find(TermId id) const {
   return impl_->find(id);
@@ -465,6 +469,9 @@ void EGraph::rebuild() {
 const std::vector<Clash>& EGraph::clashes() const {
   return impl_->clashes;
 }
+const std::optional<std::string>& EGraph::contradiction() const {
+  return impl_->contradiction;
+}
 std::size_t EGraph::term_count() const {
   return impl_->nodes.size();
 }
@@ -476,6 +483,10 @@ std::size_t EGraph::class_count() const {
 }
 std::size_t EGraph::merge_count() const {
   return impl_->merges;
+}
+
+const std::vector<std::pair<TermId, TermId>>& EGraph::merge_log() const {
+  return impl_->merge_log;
 }
 
 std::vector<TermId> EGraph::classes() const {

@@ -56,6 +56,7 @@ struct Class {
   std::uint32_t narrowed = 0;   // how often the interval shrank
   std::uint64_t operators = 0;  // a set of op % 64: what nodes there may be
   bool named = false;
+  bool defined = true;
 };
 
 struct UserLink {
@@ -127,7 +128,7 @@ struct EGraph::Impl {
                                             std::span<const TermId> children, std::string* why);
   TermId add(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> given,
              std::span<const TermId> children, std::uint64_t hash, std::uint32_t type, NodeState state);
-  TermId add_leaf(const tensor::TensorType& type, const std::string& label);
+  TermId add_leaf(const tensor::TensorType& type, const std::string& label, bool defined);
   std::uint32_t intern(const tensor::TensorType& type);
   smt::Truth equal_types(std::uint32_t a, std::uint32_t b) const;
 
@@ -184,6 +185,7 @@ struct EGraph::Impl {
   std::vector<std::string> notes;
   std::vector<TermId> pair_pool;
   std::vector<Clash> clashes;
+  std::optional<std::string> contradiction;
 
   std::vector<TermId> dirty;    // nodes whose children may have been joined with others
   std::vector<TermId> stale;    // nodes whose analyses may say more
@@ -191,6 +193,7 @@ struct EGraph::Impl {
 
   std::size_t live = 0;
   std::size_t merges = 0;
+  std::vector<std::pair<TermId, TermId>> merge_log;
   std::uint32_t epoch = 1;
   std::size_t failures = 0;     // make without a type
   std::size_t normalising = 0;  // depth

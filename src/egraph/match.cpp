@@ -17,12 +17,11 @@ struct Matcher::Impl {
   EGraph& graph;
   // For each operator, its normalise lemmas in order.
   std::vector<std::vector<std::uint32_t>> normalise;
-  // What is being asked, to end recursion.
-  std::vector<std::pair<const Expr*, TermId>> asked;
+  std::size_t asked = 0;    // depth of `has` inside `has`
   std::size_t lookups = 0;  // depth of normal forms inside look-ups
 };
 
-Matcher::Matcher(EGraph& graph) : impl_(std::make_unique<Impl>(Impl{graph, {}, {}, 0})) {
+Matcher::Matcher(EGraph& graph) : impl_(std::make_unique<Impl>(Impl{graph, {}, 0, 0})) {
   const rules::RuleSet& rules = graph.rules();
   impl_->normalise.resize(rules.operators().size());
   for (std::uint32_t i = 0; i < rules.lemmas().size(); ++i) {
@@ -111,15 +110,10 @@ TermId Matcher::normal_form(const term::NodeView& application, bool build, std::
 bool Matcher::has_match(TermId id, const Expr& pattern, const Expr* condition, const Frame& frame) {
   constexpr std::size_t kDeepest = 64;
   EGraph& graph = impl_->graph;
-  if (id == kNoTerm) {
+  if (id == kNoTerm || impl_->asked >= kDeepest) {
     return false;
   }
-  const std::pair<const Expr*, TermId> question{&pattern, graph.find(id)};
-  if (impl_->asked.size() >= kDeepest ||
-      std::find(impl_->asked.begin(), impl_->asked.end(), question) != impl_->asked.end()) {
-    return false;
-  }
-  impl_->asked.push_back(question);
+  ++impl_->asked;
   Frame copy = frame;
   Run run(graph, copy, nullptr);
   auto found = [] { return true; };
@@ -128,7 +122,7 @@ bool Matcher::has_match(TermId id, const Expr& pattern, const Expr* condition, c
   auto check = [&] { return run.conditions(conditions, {}, found); };
   auto done = [&] { return run.settled(check); };
   const bool result = run.in_class(pattern, id, nullptr, done);
-  impl_->asked.pop_back();
+  --impl_->asked;
   return result;
 }
 

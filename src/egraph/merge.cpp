@@ -65,20 +65,28 @@ bool EGraph::Impl::merge(TermId a, TermId b, const Edge& edge) {
   if (into.uniform != kNone && from.uniform != kNone && into.uniform != from.uniform &&
       is_no(equal_scalars(oracle, scalars[into.uniform], scalars[from.uniform]))) {
     record_clash(Clash::Kind::constant, a, b, edge);
+    if (!contradiction) {
+      contradiction = self.print_original(a) + " and " + self.print_original(b) + " are equal, but one is " +
+                      sym::to_string(scalars[classes[root_a].uniform]) + " and the other " +
+                      sym::to_string(scalars[classes[root_b].uniform]);
+    }
     return false;
   }
 
   join_proofs(a, b, edge, classes[root_a].terms, classes[root_b].terms);
   up[loser] = winner;
   ++merges;
+  merge_log.emplace_back(winner, loser);
   for (std::uint32_t at = from.first_user; at != kNone; at = links[at].next) {
     dirty.push_back(links[at].node);
   }
   splice(nodes, into, from);
-  const bool more_for_from =
-      (into.uniform != kNone && from.uniform == kNone) || into.interval != from.interval;
-  const bool more_for_into =
-      (from.uniform != kNone && into.uniform == kNone) || into.interval != from.interval;
+  const auto more = [](const Class& known, const Class& news) {
+    return (news.uniform != kNone && known.uniform == kNone) || (news.defined && !known.defined) ||
+           known.interval != news.interval;
+  };
+  const bool more_for_from = more(from, into);
+  const bool more_for_into = more(into, from);
   if (more_for_from) {
     analyse_users(from);
   }
@@ -95,6 +103,7 @@ bool EGraph::Impl::merge(TermId a, TermId b, const Edge& edge) {
   into.terms += from.terms;
   into.operators |= from.operators;
   into.named |= from.named;
+  into.defined |= from.defined;
   if (into.uniform == kNone) {
     into.uniform = from.uniform;
   }

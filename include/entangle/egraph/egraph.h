@@ -15,8 +15,9 @@
 // scalar parameter as a scalar.
 //
 // Analyses of a class: its type; the scalar all its elements are known to be (then the class also holds
-// full(c; type), so that equal constants of one type are one class); bounds of integer elements; whether it
-// is a tensor of the distributed graph.
+// full(c; type), so that equal constants of one type are one class); bounds of integer elements; whether its
+// elements are determined (some term of it mentions no `fresh` leaf); whether it is a tensor of the
+// distributed graph.
 #pragma once
 
 #include <cstdint>
@@ -83,12 +84,13 @@ class EGraph final : public term::Store {
   // The term itself if it exists already; else its normal form by the first `normalise` lemma that applies to
   // it (whose right side is built in the same way), else a new term. kNoTerm: it has no type; see last_error.
   TermId make(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> children) override;
-  // The same as leaf.
+  // A leaf whose elements are not known to be determined (`defined`).
   TermId fresh(const tensor::TensorType& type, const std::string& label) override;
   TermId find(TermId id) const override;
   const tensor::TensorType& type(TermId id) const override;  // the reference stays valid
   std::optional<sym::Scalar> uniform(TermId id) const override;
   term::Interval interval(TermId id) const override;
+  bool defined(TermId id) const override;
   bool named(TermId id) const override;
   // The nodes that exist when it is called, in order of creation.
   bool any_node(TermId id, rules::OpId op, const std::function<bool(const term::NodeView&)>& visit) override;
@@ -107,6 +109,9 @@ class EGraph final : public term::Store {
 
   // Marks the class of `id` as holding a tensor of the distributed graph.
   void set_named(TermId id);
+  // Says that the class of a leaf may hold anything, e.g. uninitialised memory: it is not `defined`. To be
+  // said before the leaf is used.
+  void set_undefined(TermId id);
   // Narrows the known interval of a class.
   void set_interval(TermId id, const term::Interval& interval);
 
@@ -116,12 +121,17 @@ class EGraph final : public term::Store {
   // Restores congruence and the analyses after merges.
   void rebuild();
   const std::vector<Clash>& clashes() const;
+  // Set once classes with different known scalars were to be joined (a clash of that kind was recorded): if
+  // not a rule is unsound, the assumptions contradict each other.
+  const std::optional<std::string>& contradiction() const;
 
   // --- looking at it
   std::size_t term_count() const;  // ids given out so far; ids are 0 .. term_count() - 1
   std::size_t node_count() const;  // distinct nodes of all classes, without terms that were normalised away
   std::size_t class_count() const;
   std::size_t merge_count() const;  // classes joined so far
+  // Every join of two classes, by congruence too, in order: (the canonical id kept, the one gone).
+  const std::vector<std::pair<TermId, TermId>>& merge_log() const;
   // Canonical class ids, ascending.
   std::vector<TermId> classes() const;
   // The nodes of a class in order of creation, children canonical; leaves have op kNoOp. The children stay in

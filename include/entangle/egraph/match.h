@@ -48,8 +48,8 @@ class Matcher final : public term::PatternHost {
                            term::TermId* exact = nullptr);
   bool may_normalise(rules::OpId op) const;
 
-  // --- term::PatternHost. Recursion is bounded: a question that is being asked already (the same pattern and
-  // class), or that is nested too deeply, is answered with no.
+  // --- term::PatternHost. A question nested too deeply is answered with no. (Recursive predicates are ended
+  // by the evaluator.)
   bool has_match(term::TermId id, const rules::Expr& pattern, const rules::Expr* condition,
                  const term::Frame& frame) override;
   // Terms that normalise lemmas would replace are found as what they are replaced by.

@@ -1,8 +1,13 @@
 // Saturation: applies the lemmas of a rule set until nothing new appears or a limit is reached.
 //
 // Lemmas are indexed by the operator at the root of their left side (or of their first `given`); generic
-// lemmas by every operator that has the trait. Classes known to be one scalar everywhere are closed: no lemma
-// runs on their nodes. Limits count nodes and rounds, so the outcome does not depend on the machine.
+// lemmas by every operator that has the trait. A round matches all lemmas against a rebuilt e-graph, then
+// applies the matches in the order in which they were found (nodes in order of creation, lemmas in the order
+// of the rule files), then rebuilds. Classes known to be one scalar everywhere are closed: no lemma runs on
+// their nodes. Limits count nodes and rounds, so the outcome does not depend on the machine.
+//
+// A match that was applied is not applied again, and a node is not matched again by a lemma while nothing
+// within reach of the lemma's pattern and conditions has changed.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +26,10 @@ struct Limits {
 enum class Stop : std::uint8_t { saturated, nodes, rounds };
 
 struct Counters {
-  std::vector<std::uint64_t> matched, applied;  // per lemma: matches tried, new equalities
-  std::uint64_t ill_typed = 0;                  // right sides without a type
+  // Per lemma: matches whose conditions were asked for; equalities that were new.
+  std::vector<std::uint64_t> matched, applied;
+  std::uint64_t ill_typed = 0;  // right sides without a type, which were not used
+  std::uint64_t refused = 0;    // equalities refused by EGraph::merge; the clashes are recorded there
   void add(const Counters& other);
 };
 
@@ -32,11 +39,13 @@ struct Outcome {
   Counters counters;
 };
 
-// Compiled rules: built once per rule set, immutable, shared by all threads.
+// Compiled rules: built once per rule set, immutable, shared by all threads. The rule set outlives it.
 class Program {
  public:
   explicit Program(const rules::RuleSet& rules);
   ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
   struct Impl;
   const Impl& impl() const { return *impl_; }
 
@@ -44,6 +53,7 @@ class Program {
   std::unique_ptr<Impl> impl_;
 };
 
+// The program must be of the e-graph's rule set. The e-graph is rebuilt afterwards, whatever the outcome.
 Outcome saturate(EGraph& graph, const Program& program, const Limits& limits = {});
 
 }  // namespace entangle::egraph

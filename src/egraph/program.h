@@ -1,0 +1,40 @@
+// Compiled rules.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "entangle/egraph/saturate.h"
+
+namespace entangle::egraph {
+
+// One thing to find before a rule applies. The first goal is matched at a given node; a later one in the
+// class of the goal before it (`same_class`) or anywhere.
+struct Goal {
+  const rules::Expr* pattern = nullptr;
+  bool same_class = false;
+};
+
+// A lemma in one direction.
+struct Rule {
+  std::uint32_t index = 0;  // of the lemma
+  const rules::Lemma* lemma = nullptr;
+  std::vector<Goal> goals;
+  // Whether the last goal is the left side: then its node is the left term. Otherwise `left` is evaluated.
+  bool left_is_goal = false;
+  const rules::Expr* left = nullptr;
+  const rules::Expr* right = nullptr;
+  bool local = true;  // depends on nothing but what is within `depth` below the root
+  unsigned depth = 1;
+};
+
+struct Program::Impl {
+  explicit Impl(const rules::RuleSet& rule_set) : rules(rule_set) {}
+
+  const rules::RuleSet& rules;
+  std::vector<Rule> all;
+  std::vector<std::vector<std::uint32_t>> by_op;  // rules whose first goal may match a node of the operator
+  unsigned deepest = 1;                           // of the local rules
+};
+
+}  // namespace entangle::egraph

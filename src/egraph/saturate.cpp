@@ -1,0 +1,389 @@
+#include "entangle/egraph/saturate.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "egraph/impl.h"
+#include "egraph/program.h"
+#include "egraph/run.h"
+
+namespace entangle::egraph {
+
+using rules::Expr;
+using term::Frame;
+using term::Value;
+
+void Counters::add(const Counters& other) {
+  const auto add_all = [](std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& from) {
+    to.resize(std::max(to.size(), from.size()));
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      to[i] += from[i];
+    }
+  };
+  add_all(matched, other.matched);
+  add_all(applied, other.applied);
+  ill_typed += other.ill_typed;
+  refused += other.refused;
+}
+
+namespace {
+
+// A set of hashes; 0 is not among them.
+class HashSet {
+ public:
+  bool contains(std::uint64_t hash) const {
+    if (slots_.empty()) {
+      return false;
+    }
+    for (std::size_t at = hash & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
+      if (slots_[at] == hash || slots_[at] == 0) {
+        return slots_[at] == hash;
+      }
+    }
+  }
+  void insert(std::uint64_t hash) {
+    if (contains(hash)) {
+      return;
+    }
+    if ((size_ + 1) * 2 > slots_.size()) {
+      std::vector<std::uint64_t> old = std::move(slots_);
+      slots_.assign(std::max<std::size_t>(64, old.size() * 2), 0);
+      for (const std::uint64_t entry : old) {
+        if (entry != 0) {
+          place(entry);
+        }
+      }
+    }
+    place(hash);
+    ++size_;
+  }
+
+ private:
+  void place(std::uint64_t hash) {
+    std::size_t at = hash & (slots_.size() - 1);
+    while (slots_[at] != 0) {
+      at = (at + 1) & (slots_.size() - 1);
+    }
+    slots_[at] = hash;
+  }
+
+  std::vector<std::uint64_t> slots_;
+  std::size_t size_ = 0;
+};
+
+struct Found {
+  std::uint32_t rule = 0;
+  TermId root = kNoTerm;  // the node of the left side, if that was a goal
+  std::uint64_t key = 0;
+  std::vector<std::optional<Value>> slots;
+  std::unique_ptr<term::Focus> focus;
+};
+
+class Saturation {
+ public:
+  Saturation(EGraph& graph, const Program::Impl& program, const Limits& limits)
+      : graph_(graph), inside_(graph.impl()), program_(program), limits_(limits) {
+    const std::size_t lemmas = program.rules.lemmas().size();
+    outcome_.counters.matched.assign(lemmas, 0);
+    outcome_.counters.applied.assign(lemmas, 0);
+  }
+
+  Outcome run();
+
+ private:
+  void find_levels();
+  void match_node(TermId node);
+  void match_rule(std::uint32_t rule, TermId node);
+  // Goals from number `from` on; `last`: the class of the goal before, `root`: the node of the last goal.
+  bool goals(Run& run, Frame& frame, const Rule& rule, std::size_t from, TermId last, TermId root);
+  bool complete(Run& run, Frame& frame, const Rule& rule, TermId root);
+  std::uint64_t key_of(const Rule& rule, const Frame& frame, TermId root) const;
+  std::uint64_t hash_of(const Value& value) const;
+  void apply(Found& found);
+  void join(const Rule& rule, const Value& left, const Value& right, TermId exact_left, TermId exact_right);
+
+  EGraph& graph_;
+  EGraph::Impl& inside_;
+  const Program::Impl& program_;
+  const Limits limits_;
+  Outcome outcome_;
+  std::vector<Found> found_;
+  HashSet applied_;
+  // How many levels below a class something changed since the last round.
+  std::vector<std::uint8_t> level_;
+  bool first_round_ = true;
+  std::uint32_t seen_epoch_ = 0;  // changes of this epoch and later are news
+  std::uint32_t rule_ = 0;
+};
+
+constexpr std::uint8_t kFar = std::numeric_limits<std::uint8_t>::max();
+
+void Saturation::find_levels() {
+  level_.assign(inside_.nodes.size(), kFar);
+  std::vector<TermId> front;
+  for (TermId id = 0; id < inside_.nodes.size(); ++id) {
+    if (inside_.find(id) == id && inside_.classes[id].changed >= seen_epoch_) {
+      level_[id] = 0;
+      front.push_back(id);
+    }
+  }
+  const unsigned deepest = std::min<unsigned>(program_.deepest, kFar - 1);
+  for (unsigned level = 1; level <= deepest && !front.empty(); ++level) {
+    std::vector<TermId> next;
+    for (const TermId id : front) {
+      for (std::uint32_t at = inside_.classes[id].first_user; at != kNone; at = inside_.links[at].next) {
+        const TermId user = inside_.find(inside_.links[at].node);
+        if (level_[user] == kFar) {
+          level_[user] = static_cast<std::uint8_t>(level);
+          next.push_back(user);
+        }
+      }
+    }
+    front = std::move(next);
+  }
+}
+
+void Saturation::match_node(TermId node) {
+  const Node& data = inside_.nodes[node];
+  if (data.state != NodeState::live || data.op == rules::kNoOp) {
+    return;
+  }
+  const TermId root = inside_.find(node);
+  if (inside_.classes[root].uniform != kNone) {
+    return;  // closed
+  }
+  const std::uint8_t level = first_round_ ? 0 : level_[root];
+  for (const std::uint32_t rule : program_.by_op[data.op]) {
+    const Rule& candidate = program_.all[rule];
+    if (!candidate.local || level <= candidate.depth) {
+      match_rule(rule, node);
+    }
+  }
+}
+
+void Saturation::match_rule(std::uint32_t number, TermId node) {
+  const Rule& rule = program_.all[number];
+  const rules::Lemma& lemma = *rule.lemma;
+  rule_ = number;
+  Frame frame;
+  frame.slots.resize(lemma.slots.size());
+  Run run(graph_, frame, lemma.generic ? &*lemma.generic : nullptr);
+  const TermId owner = inside_.find(node);
+  auto next = [&] { return goals(run, frame, rule, 1, owner, node); };
+  run.at(*rule.goals[0].pattern, graph_.node(node), owner, next);
+}
+
+bool Saturation::goals(Run& run, Frame& frame, const Rule& rule, std::size_t from, TermId last, TermId root) {
+  if (from == rule.goals.size()) {
+    return complete(run, frame, rule, rule.left_is_goal ? root : kNoTerm);
+  }
+  const Goal& goal = rule.goals[from];
+  if (goal.same_class) {
+    auto next = [&] { return goals(run, frame, rule, from + 1, last, root); };
+    return run.in_class(*goal.pattern, last, nullptr, next);
+  }
+  if (goal.pattern->kind == rules::ExprKind::variable) {
+    const std::optional<Value>& known = frame.slots[goal.pattern->slot];
+    const term::Term* term = known ? known->as_term() : nullptr;
+    return term != nullptr && goals(run, frame, rule, from + 1, inside_.find(term->id), root);
+  }
+  for (const TermId node : run.anchors(*goal.pattern)) {
+    const TermId owner = inside_.find(node);
+    auto next = [&] { return goals(run, frame, rule, from + 1, owner, node); };
+    if (run.at(*goal.pattern, graph_.node(node), owner, next)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Saturation::complete(Run& run, Frame& frame, const Rule& rule, TermId root) {
+  auto settled = [&] {
+    const std::uint64_t key = key_of(rule, frame, root);
+    if (applied_.contains(key)) {
+      return false;
+    }
+    ++outcome_.counters.matched[rule.index];
+    auto record = [&] {
+      Found& found = found_.emplace_back();
+      found.rule = rule_;
+      found.root = root;
+      found.key = key;
+      found.slots = frame.slots;
+      if (frame.focus != nullptr) {
+        found.focus = std::make_unique<term::Focus>(*frame.focus);
+      }
+      return false;
+    };
+    return run.conditions(rule.lemma->when, rule.lemma->trigger, record);
+  };
+  return run.settled(settled);
+}
+
+std::uint64_t Saturation::hash_of(const Value& value) const {
+  if (const sym::Int* integer = value.as_int()) {
+    return integer->hash();
+  }
+  if (const term::Term* term = value.as_term()) {
+    return support::mix(0x5bd1e995ULL + (term->id == kNoTerm ? kNoTerm : inside_.find(term->id)));
+  }
+  if (const std::vector<Value>* list = value.as_list()) {
+    std::uint64_t hash = support::mix(list->size() + 0x27d4eb2fULL);
+    for (const Value& entry : *list) {
+      hash = support::hash_combine(hash, hash_of(entry));
+    }
+    return hash;
+  }
+  if (const tensor::Attr* attr = value.as_attr()) {
+    return attr->hash();
+  }
+  const tensor::TensorType* type = value.as_type();
+  return type == nullptr ? 0 : hash_type(*type);
+}
+
+std::uint64_t Saturation::key_of(const Rule& rule, const Frame& frame, TermId root) const {
+  std::uint64_t hash = support::hash_combine(rule_, root == kNoTerm ? root : inside_.find(root));
+  for (std::size_t slot = 0; slot < frame.slots.size(); ++slot) {
+    if (frame.slots[slot]) {
+      hash = support::hash_combine(hash, support::hash_combine(slot, hash_of(*frame.slots[slot])));
+    }
+  }
+  if (const term::Focus* focus = frame.focus) {
+    hash = support::hash_combine(hash, node_hash(focus->op, focus->attrs, focus->children));
+    // The operand counts only as far as its class; of several operands of one class one is enough.
+    hash = support::hash_combine(hash, focus->operand);
+    const int result = focus->correspondence != nullptr ? focus->correspondence->result : 0;
+    hash = support::hash_combine(hash, static_cast<std::uint64_t>(result));
+    for (const int axis :
+         focus->correspondence != nullptr ? focus->correspondence->operands : std::vector<int>()) {
+      hash = support::hash_combine(hash, static_cast<std::uint64_t>(axis));
+    }
+  }
+  (void)rule;
+  return hash == 0 ? 1 : hash;
+}
+
+void Saturation::join(const Rule& rule, const Value& left, const Value& right, TermId exact_left,
+                      TermId exact_right) {
+  const std::vector<Value>* lefts = left.as_list();
+  const std::vector<Value>* rights = right.as_list();
+  if (lefts != nullptr || rights != nullptr) {
+    if (lefts == nullptr || rights == nullptr || lefts->size() != rights->size()) {
+      return;
+    }
+    for (std::size_t i = 0; i < lefts->size(); ++i) {
+      join(rule, (*lefts)[i], (*rights)[i], kNoTerm, kNoTerm);
+    }
+    return;
+  }
+  const term::Term* a = left.as_term();
+  const term::Term* b = right.as_term();
+  if (a == nullptr || b == nullptr || a->id == kNoTerm || b->id == kNoTerm) {
+    return;
+  }
+  const auto exact = [&](TermId id, TermId candidate) {
+    return candidate != kNoTerm && inside_.find(candidate) == inside_.find(id) ? candidate : id;
+  };
+  const std::size_t before = inside_.merges;
+  Edge edge;
+  edge.kind = Reason::Kind::lemma;
+  edge.index = rule.index;
+  if (!inside_.merge(exact(a->id, exact_left), exact(b->id, exact_right), edge)) {
+    ++outcome_.counters.refused;
+  } else if (inside_.merges != before) {
+    ++outcome_.counters.applied[rule.index];
+  }
+}
+
+void Saturation::apply(Found& found) {
+  if (applied_.contains(found.key)) {
+    return;  // the same match was found twice
+  }
+  const Rule& rule = program_.all[found.rule];
+  Frame frame;
+  frame.slots = std::move(found.slots);
+  frame.focus = found.focus.get();
+  const std::size_t failures = inside_.failures;
+  TermId exact_left = found.root;
+  std::optional<Value> left;
+  if (rule.left_is_goal) {
+    left = Value(term::Term{found.root});
+  } else {
+    inside_.last_made = kNoTerm;
+    left = graph_.evaluator().evaluate(*rule.left, frame);
+    exact_left = inside_.last_made;
+  }
+  std::optional<Value> right;
+  TermId exact_right = kNoTerm;
+  if (left) {
+    inside_.last_made = kNoTerm;
+    right = graph_.evaluator().evaluate(*rule.right, frame);
+    exact_right = inside_.last_made;
+  }
+  if (right && left->as_term() != nullptr && right->as_list() == nullptr && right->as_term() == nullptr) {
+    // A number stands for a tensor full of it.
+    const std::optional<sym::Scalar> scalar = right->to_scalar();
+    const std::optional<TermId> full =
+        scalar ? graph_.evaluator().full(*scalar, graph_.type(left->as_term()->id)) : std::nullopt;
+    right = full ? std::optional(Value(term::Term{*full})) : std::nullopt;
+  }
+  if (!left || !right) {
+    outcome_.counters.ill_typed += inside_.failures != failures ? 1 : 0;
+    return;
+  }
+  applied_.insert(found.key);
+  join(rule, *left, *right, exact_left, exact_right);
+}
+
+Outcome Saturation::run() {
+  graph_.rebuild();
+  outcome_.stop = Stop::rounds;
+  while (outcome_.rounds < limits_.rounds) {
+    if (inside_.live > limits_.nodes) {
+      outcome_.stop = Stop::nodes;
+      break;
+    }
+    const std::size_t live = inside_.live;
+    const std::size_t merges = inside_.merges;
+    if (!first_round_) {
+      find_levels();
+    }
+    seen_epoch_ = ++inside_.epoch;
+    const auto nodes = static_cast<TermId>(inside_.nodes.size());
+    level_.resize(nodes, 0);
+    for (TermId node = 0; node < nodes; ++node) {
+      match_node(node);
+    }
+    first_round_ = false;
+    bool full = false;
+    for (Found& found : found_) {
+      apply(found);
+      if (inside_.live > limits_.nodes) {
+        full = true;
+        break;
+      }
+    }
+    found_.clear();
+    graph_.rebuild();
+    ++outcome_.rounds;
+    if (full) {
+      outcome_.stop = Stop::nodes;
+      break;
+    }
+    if (inside_.live == live && inside_.merges == merges) {
+      outcome_.stop = Stop::saturated;
+      break;
+    }
+  }
+  return std::move(outcome_);
+}
+
+}  // namespace
+
+Outcome saturate(EGraph& graph, const Program& program, const Limits& limits) {
+  ENTANGLE_CHECK(&graph.rules() == &program.impl().rules, "saturation with a program of other rules");
+  return Saturation(graph, program.impl(), limits).run();
+}
+
+}  // namespace entangle::egraph
