@@ -5,10 +5,10 @@
 // unknown is never a proof: users treat it as `no`.
 //
 // A question about constants is answered inline. Otherwise, in this order: the normal form under the facts,
-// bounds, divisibility, a few sample values that satisfy the facts (to refute), the cache, and the solver
-// with a limit in steps. Answers depend only on the facts, the question and the limits, never on what was
-// asked before. An Oracle is used by one thread at a time; give each thread its own and add up their
-// statistics.
+// the cache, bounds and divisibility, a few sample values that satisfy the facts (to refute), and the solver
+// with a limit in steps. Divisors are taken to be nonzero, as in sym. Answers depend only on the facts, the
+// question and the limits, never on what was asked before. An Oracle is used by one thread at a time; give
+// each thread its own and add up their statistics.
 #pragma once
 
 #include <compare>
@@ -51,11 +51,11 @@ std::string to_string(Truth truth);
 struct Statistics {
   std::uint64_t asked = 0;
   std::uint64_t fast = 0;        // constants, or the same normal form
+  std::uint64_t cache_hits = 0;  // asked before
   std::uint64_t bounds = 0;      // bounds, divisibility, samples
-  std::uint64_t cache_hits = 0;  // the solver had answered before
-  std::uint64_t solver = 0;      // the solver was asked
-  std::uint64_t unknown = 0;     // answers that were `unknown`; among them
-  std::uint64_t gave_up = 0;     // those where the solver reached a limit or was off
+  std::uint64_t solver = 0;      // the solver
+  std::uint64_t unknown = 0;     // of all answers, those that were `unknown`; of these,
+  std::uint64_t gave_up = 0;     // those where the solver reached its limit or was off
 
   Statistics& operator+=(const Statistics& other);
   bool operator==(const Statistics&) const = default;
@@ -65,7 +65,7 @@ enum class Why : std::uint8_t {
   depends,     // true for some values, false for others
   gave_up,     // the solver reached its limit
   solver_off,  // not decided without the solver, which is switched off
-  undefined,   // poison, or division by something that may be zero
+  undefined,   // poison, or a product that overflows
 };
 
 std::string to_string(Why why);
@@ -139,7 +139,8 @@ class Oracle {
 
  private:
   enum class Question : std::uint8_t { equal, less_equal, divides, consistent };
-  enum class By : std::uint8_t { fast, bounds, solver };
+  enum class By : std::uint8_t { bounds, solver };
+  // In core form: `left == 0` for equal, `left >= 0` for less_equal, `left | right` for divides.
   struct Key {
     Question question;
     sym::Int left;
@@ -151,8 +152,18 @@ class Oracle {
   };
   struct Reply {
     Truth truth = Truth::unknown;
-    By by = By::solver;
+    By by = By::bounds;
     Why why = Why::depends;  // of an unknown
+  };
+  // A fact that neither substitution nor bounds express.
+  struct Fact {
+    Key key;
+    std::vector<sym::Int> symbols;
+  };
+  // What is seen so far of the truth of a question.
+  struct Seen {
+    bool true_somewhere = false;
+    bool false_somewhere = false;
   };
 
   Truth constants(bool value) {
@@ -161,15 +172,23 @@ class Oracle {
     return truth(value);
   }
   Truth ask(Question question, sym::Int a, sym::Int b);
+  Truth counted(const Reply& reply, Question question, sym::Int a, sym::Int b);
   Reply decide(const Key& key) const;
   std::optional<Truth> by_bounds(const Key& key) const;
-  Reply by_solver(const Key& key) const;
-  std::optional<bool> at_sample(const Key& key, const sym::Valuation& sample) const;
-  void remember(const Key& key, Why why);
-  const std::vector<sym::Valuation>& samples_for(const std::vector<sym::Int>& symbols) const;
+  std::optional<Truth> divides_by_bounds(sym::Int d, sym::Int n) const;
+  Seen by_samples(const Key& key, const std::vector<const Fact*>& facts,
+                  const std::vector<sym::Int>& symbols) const;
+  Reply by_solver(const Key& key, const std::vector<const Fact*>& facts, const std::vector<sym::Int>& symbols,
+                  Seen seen) const;
+  std::vector<const Fact*> connected(std::vector<sym::Int>* symbols) const;
+  std::int64_t sample(sym::Int symbol, unsigned index) const;
+  void remember(Question question, sym::Int a, sym::Int b, Why why);
+
+  static std::optional<bool> holds(const Key& key, const sym::Valuation& at);
 
   sym::Facts facts_;
   Options options_;
+  std::vector<Fact> other_facts_;
   Statistics statistics_;
   std::unordered_map<Key, Reply, KeyHash> cache_;
   std::vector<Unknown> unknowns_;

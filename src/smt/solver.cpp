@@ -1,0 +1,480 @@
+#include "entangle/smt/solver.h"
+
+#include <z3++.h>
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "entangle/support/check.h"
+#include "entangle/support/text.h"
+#include "node.h"
+
+namespace entangle::smt {
+
+namespace {
+
+std::atomic<bool> any_context = false;
+
+// A context and what has been translated into it.
+class Translator {
+ public:
+  Translator() { any_context = true; }
+
+  z3::context& context() { return context_; }
+
+  z3::expr translate(const Term& term) {
+    const auto it = known_.find(term);
+    if (it != known_.end()) {
+      return it->second;
+    }
+    std::vector<z3::expr> arguments;
+    for (const Term& argument : term.arguments()) {
+      arguments.push_back(translate(argument));
+    }
+    const z3::expr result = build(term, arguments);
+    known_.emplace(term, result);
+    return result;
+  }
+
+ private:
+  z3::sort sort(Sort sort) {
+    switch (sort) {
+      case Sort::boolean:
+        return context_.bool_sort();
+      case Sort::integer:
+        return context_.int_sort();
+      case Sort::real:
+        return context_.real_sort();
+    }
+    return context_.bool_sort();
+  }
+
+  z3::expr constant(const Term& term) {
+    if (const auto value = term.as_boolean()) {
+      return context_.bool_val(*value);
+    }
+    const std::string text = term.as_rational()->get_str();
+    return term.sort() == Sort::integer ? context_.int_val(text.c_str()) : context_.real_val(text.c_str());
+  }
+
+  z3::func_decl declare(const Function& function) {
+    z3::sort_vector domain(context_);
+    for (const Sort one : function.domain()) {
+      domain.push_back(sort(one));
+    }
+    return context_.function(context_.str_symbol(function.name().c_str()), domain, sort(function.range()));
+  }
+
+  static z3::expr_vector vector_of(z3::context& context, const std::vector<z3::expr>& exprs,
+                                   std::size_t count) {
+    z3::expr_vector result(context);
+    for (std::size_t i = 0; i < count; ++i) {
+      result.push_back(exprs[i]);
+    }
+    return result;
+  }
+
+  // n-ary sums and products in one node.
+  z3::expr nary(Z3_ast (*make)(Z3_context, unsigned, const Z3_ast*), const std::vector<z3::expr>& arguments) {
+    std::vector<Z3_ast> asts;
+    for (const z3::expr& argument : arguments) {
+      asts.push_back(argument);
+    }
+    const Z3_ast result = make(context_, static_cast<unsigned>(asts.size()), asts.data());
+    context_.check_error();
+    return {context_, result};
+  }
+
+  z3::expr build(const Term& term, const std::vector<z3::expr>& arguments) {
+    switch (term.kind()) {
+      case Kind::constant:
+        return constant(term);
+      case Kind::variable:
+      case Kind::bound:
+        return context_.constant(context_.str_symbol(term.name().c_str()), sort(term.sort()));
+      case Kind::apply:
+        return declare(term.function())(vector_of(context_, arguments, arguments.size()));
+      case Kind::add:
+        return nary(&Z3_mk_add, arguments);
+      case Kind::multiply:
+        return nary(&Z3_mk_mul, arguments);
+      case Kind::divide:
+      case Kind::div:
+        return arguments[0] / arguments[1];
+      case Kind::mod:
+        return z3::mod(arguments[0], arguments[1]);
+      case Kind::to_real:
+        return z3::to_real(arguments[0]);
+      case Kind::ite:
+        return z3::ite(arguments[0], arguments[1], arguments[2]);
+      case Kind::equal:
+        return arguments[0] == arguments[1];
+      case Kind::less_equal:
+        return arguments[0] <= arguments[1];
+      case Kind::less:
+        return arguments[0] < arguments[1];
+      case Kind::logical_not:
+        return !arguments[0];
+      case Kind::logical_and:
+        return nary(&Z3_mk_and, arguments);
+      case Kind::logical_or:
+        return nary(&Z3_mk_or, arguments);
+      case Kind::forall:
+        return z3::forall(vector_of(context_, arguments, arguments.size() - 1), arguments.back());
+      case Kind::exists:
+        return z3::exists(vector_of(context_, arguments, arguments.size() - 1), arguments.back());
+    }
+    ENTANGLE_CHECK(false, "a term of unknown kind");
+  }
+
+  z3::context context_;
+  std::unordered_map<Term, z3::expr> known_;
+};
+
+// What a check needs of Z3, made by the first one.
+struct Engine {
+  explicit Engine(const Limits& limits)
+      : translator(std::make_shared<Translator>()),
+        // The plain core: strategies chosen by the general solver measure time.
+        solver(translator->context(), Z3_mk_simple_solver(translator->context())) {
+    z3::params parameters(translator->context());
+    parameters.set("random_seed", limits.seed);
+    if (limits.steps != 0) {
+      parameters.set("rlimit", limits.steps);
+    }
+    if (limits.time) {
+      parameters.set("timeout", static_cast<unsigned>(limits.time->count()));
+    }
+    solver.set(parameters);
+  }
+
+  std::uint64_t steps_so_far() {
+    const z3::stats statistics = solver.statistics();
+    for (unsigned i = 0; i < statistics.size(); ++i) {
+      if (statistics.key(i) == "rlimit count") {
+        return statistics.is_uint(i) ? statistics.uint_value(i)
+                                     : static_cast<std::uint64_t>(statistics.double_value(i));
+      }
+    }
+    return 0;
+  }
+
+  std::shared_ptr<Translator> translator;
+  z3::solver solver;
+};
+
+// --- SMT-LIB text
+// ---------------------------------------------------------------------------------------------
+
+void declare(const Term& term, std::set<std::string>* lines) {
+  if (term.kind() == Kind::variable) {
+    lines->insert("(declare-const " + quoted(term.name()) + " " + std::string(sort_name(term.sort())) +
+                  ")\n");
+  } else if (term.kind() == Kind::apply) {
+    const Function function = term.function();
+    std::vector<std::string> domain;
+    for (const Sort sort : function.domain()) {
+      domain.emplace_back(sort_name(sort));
+    }
+    lines->insert("(declare-fun " + quoted(function.name()) + " (" + support::join(domain, " ") + ") " +
+                  std::string(sort_name(function.range())) + ")\n");
+  }
+}
+
+// Visits every subterm once, arguments first.
+template <class Visit>
+void walk(const Term& term, std::unordered_map<Term, int>* uses, const Visit& visit) {
+  if (++(*uses)[term] > 1) {
+    return;
+  }
+  for (const Term& argument : term.arguments()) {
+    walk(argument, uses, visit);
+  }
+  visit(term);
+}
+
+bool has_bound(const Term& term, std::unordered_map<Term, bool>* known) {
+  const auto it = known->find(term);
+  if (it != known->end()) {
+    return it->second;
+  }
+  const bool result = term.kind() == Kind::bound ||
+                      std::any_of(term.arguments().begin(), term.arguments().end(),
+                                  [known](const Term& argument) { return has_bound(argument, known); });
+  (*known)[term] = result;
+  return result;
+}
+
+std::string smtlib(const std::vector<Term>& assertions) {
+  std::set<std::string> declarations;
+  std::vector<Term> in_order;
+  std::unordered_map<Term, int> uses;
+  for (const Term& assertion : assertions) {
+    walk(assertion, &uses, [&](const Term& term) {
+      declare(term, &declarations);
+      in_order.push_back(term);
+    });
+  }
+  std::string text;
+  for (const std::string& line : declarations) {
+    text += line;
+  }
+  // Terms used more than once get a name, so that the text is not longer than the terms.
+  std::unordered_map<Term, std::string> names;
+  std::unordered_map<Term, bool> bound;
+  for (const Term& term : in_order) {
+    if (uses[term] > 1 && !term.arguments().empty() && !has_bound(term, &bound)) {
+      const std::string name = "$" + std::to_string(names.size());
+      text += "(define-fun " + name + " () " + std::string(sort_name(term.sort())) + " " +
+              print(term, names, false) + ")\n";
+      names.emplace(term, name);
+    }
+  }
+  for (const Term& assertion : assertions) {
+    text += "(assert " + print(assertion, names, true) + ")\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+// --- Model
+// ----------------------------------------------------------------------------------------------------
+
+struct Model::Impl {
+  std::shared_ptr<Translator> translator;
+  z3::model model;
+
+  std::optional<mpq_class> number(const Term& term) {
+    try {
+      const z3::expr value = model.eval(translator->translate(term), true);
+      if (!value.is_numeral()) {
+        return std::nullopt;
+      }
+      mpq_class result(Z3_get_numeral_string(value.ctx(), value), 10);
+      result.canonicalize();
+      return result;
+    } catch (const z3::exception&) {
+      return std::nullopt;
+    }
+  }
+};
+
+std::optional<bool> Model::boolean(const Term& term) const {
+  ENTANGLE_CHECK(term.sort() == Sort::boolean, "Model::boolean of a number");
+  try {
+    const z3::expr value = impl_->model.eval(impl_->translator->translate(term), true);
+    return value.is_true() ? std::optional(true) : value.is_false() ? std::optional(false) : std::nullopt;
+  } catch (const z3::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<std::int64_t> Model::integer(const Term& term) const {
+  const auto value = rational(term);
+  const bool fits = value && value->get_den() == 1 && value->get_num().fits_slong_p();
+  return fits ? std::optional<std::int64_t>(value->get_num().get_si()) : std::nullopt;
+}
+
+std::optional<mpq_class> Model::rational(const Term& term) const {
+  ENTANGLE_CHECK(term.sort() != Sort::boolean, "Model::rational of a boolean");
+  return impl_->number(term);
+}
+
+std::string Model::to_string() const {
+  return Z3_model_to_string(impl_->translator->context(), impl_->model);
+}
+
+// --- Solver
+// ---------------------------------------------------------------------------------------------------
+
+struct Solver::Impl {
+  explicit Impl(Limits given) : limits(given) {}
+
+  Limits limits;
+  std::vector<Term> assertions;
+  std::vector<std::size_t> levels;  // how many assertions there were at each push
+  std::unique_ptr<Engine> engine;
+
+  std::string reason;
+  std::vector<Term> core;
+  std::shared_ptr<Model::Impl> model;
+  std::uint64_t steps = 0;
+
+  void add(const Term& assertion) {
+    if (engine) {
+      engine->solver.add(engine->translator->translate(assertion));
+    }
+  }
+
+  void start() {
+    if (engine) {
+      return;
+    }
+    engine = std::make_unique<Engine>(limits);
+    std::size_t next = 0;
+    for (const std::size_t level : levels) {
+      for (; next < level; ++next) {
+        add(assertions[next]);
+      }
+      engine->solver.push();
+    }
+    for (; next < assertions.size(); ++next) {
+      add(assertions[next]);
+    }
+  }
+
+  // Each assumption stands behind a fresh literal, since Z3 takes only literals.
+  Answer check(const std::vector<Term>& assumptions) {
+    reason.clear();
+    core.clear();
+    model = nullptr;
+    steps = 0;
+    try {
+      start();
+      engine->solver.push();
+      const Answer answer = check_in_scope(assumptions);
+      engine->solver.pop();
+      return answer;
+    } catch (const z3::exception& exception) {
+      reason = exception.msg();
+      // Whatever state it is in: the next check starts anew.
+      engine = nullptr;
+      return Answer::unknown;
+    }
+  }
+
+  Answer check_in_scope(const std::vector<Term>& assumptions) {
+    z3::context& context = engine->translator->context();
+    z3::expr_vector literals(context);
+    for (std::size_t i = 0; i < assumptions.size(); ++i) {
+      const z3::expr literal = context.bool_const(("!assumption!" + std::to_string(i)).c_str());
+      engine->solver.add(z3::implies(literal, engine->translator->translate(assumptions[i])));
+      literals.push_back(literal);
+    }
+    const std::uint64_t before = engine->steps_so_far();
+    const z3::check_result result =
+        literals.empty() ? engine->solver.check() : engine->solver.check(literals);
+    const std::uint64_t after = engine->steps_so_far();
+    steps = after > before ? after - before : 0;
+    switch (result) {
+      case z3::sat:
+        model = std::make_shared<Model::Impl>(Model::Impl{engine->translator, engine->solver.get_model()});
+        return Answer::sat;
+      case z3::unsat:
+        for (const z3::expr& literal : engine->solver.unsat_core()) {
+          for (unsigned i = 0; i < literals.size(); ++i) {
+            if (z3::eq(literal, literals[static_cast<int>(i)])) {
+              core.push_back(assumptions[i]);
+            }
+          }
+        }
+        return Answer::unsat;
+      case z3::unknown:
+        reason = engine->solver.reason_unknown();
+        break;
+    }
+    return Answer::unknown;
+  }
+};
+
+Solver::Solver(Limits limits) : impl_(std::make_unique<Impl>(limits)) {}
+
+Solver::~Solver() = default;
+
+Solver::Solver(Solver&&) noexcept = default;
+
+Solver& Solver::operator=(Solver&&) noexcept = default;
+
+void Solver::add(const Term& assertion) {
+  ENTANGLE_CHECK(assertion.sort() == Sort::boolean, "an assertion that is not boolean");
+  impl_->assertions.push_back(assertion);
+  impl_->add(assertion);
+}
+
+void Solver::push() {
+  impl_->levels.push_back(impl_->assertions.size());
+  if (impl_->engine) {
+    impl_->engine->solver.push();
+  }
+}
+
+void Solver::pop(unsigned levels) {
+  ENTANGLE_CHECK(levels <= impl_->levels.size(), "Solver::pop of more levels than there are");
+  if (levels == 0) {
+    return;
+  }
+  const std::size_t remaining = impl_->levels.size() - levels;
+  impl_->assertions.resize(impl_->levels[remaining]);
+  impl_->levels.resize(remaining);
+  if (impl_->engine) {
+    impl_->engine->solver.pop(levels);
+  }
+}
+
+Answer Solver::check() {
+  return impl_->check({});
+}
+
+Answer Solver::check(const std::vector<Term>& assumptions) {
+  return impl_->check(assumptions);
+}
+
+Answer Solver::check_implies(const Term& conclusion) {
+  push();
+  add(!conclusion);
+  const Answer answer = impl_->check({});
+  pop();
+  return answer;
+}
+
+const std::string& Solver::reason() const {
+  return impl_->reason;
+}
+
+Model Solver::model() const {
+  ENTANGLE_CHECK(impl_->model != nullptr, "Solver::model without a satisfiable check");
+  return Model(impl_->model);
+}
+
+std::vector<Term> Solver::core() const {
+  return impl_->core;
+}
+
+std::uint64_t Solver::steps() const {
+  return impl_->steps;
+}
+
+std::string Solver::to_smtlib() const {
+  return smtlib(impl_->assertions);
+}
+
+std::string to_string(Answer answer) {
+  switch (answer) {
+    case Answer::sat:
+      return "sat";
+    case Answer::unsat:
+      return "unsat";
+    case Answer::unknown:
+      return "unknown";
+  }
+  return {};
+}
+
+std::string solver_version() {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned build = 0;
+  unsigned revision = 0;
+  Z3_get_version(&major, &minor, &build, &revision);
+  return "Z3 " + std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(build);
+}
+
+bool solver_was_used() {
+  return any_context;
+}
+
+}  // namespace entangle::smt
