@@ -1,0 +1,1 @@
+"""Generator of sequential and distributed transformer graphs; the entry script is ../generate.py."""
