@@ -38,17 +38,17 @@ struct AxisClause {
   };
   Kind kind = Kind::maps;
   std::string name;
-  Slot index = kNoSlot;              // k; kNoSlot: the clause speaks of one axis only
+  Slot index = kNoSlot;  // k; kNoSlot: the clause speaks of one axis only
   std::optional<Expr> bound;
   std::optional<Expr> filter;
-  std::optional<Expr> result;        // maps only
+  std::optional<Expr> result;  // maps only
   std::vector<Operand> operands;
   support::Span span;
 };
 
 struct LinearClause {
   std::size_t parameter;
-  std::optional<Expr> condition;     // on attributes, ranks and dtypes only
+  std::optional<Expr> condition;  // on attributes, ranks and dtypes only
 };
 
 struct Let {
@@ -61,24 +61,24 @@ struct Let {
 struct Operator {
   OpId id = kNoOp;
   std::string name;
-  std::vector<Parameter> tensors;    // at most one list parameter
+  std::vector<Parameter> tensors;  // at most one list parameter
   std::vector<Parameter> attributes;
   std::vector<Variable> slots;
-  bool elementwise = false;          // every axis of the result is the same axis of every operand
-  bool commutative = false;          // children are kept sorted
-  bool clean = false;                // may stand in a relation
-  bool rearranges = false;           // every element of the result is an element of an operand
-  bool free = false;                 // costs no step of the window
-  bool random = false;               // not a function of its operands and attributes alone
-  std::vector<Let> lets;             // in order; visible in all clauses
+  bool elementwise = false;  // every axis of the result is the same axis of every operand
+  bool commutative = false;  // children are kept sorted
+  bool clean = false;        // may stand in a relation
+  bool rearranges = false;   // every element of the result is an element of an operand
+  bool free = false;         // costs no step of the window
+  bool random = false;       // not a function of its operands and attributes alone
+  std::vector<Let> lets;     // in order; visible in all clauses
   std::vector<Expr> requires_;
-  std::optional<Expr> shape;         // a list of integers; default: the shape of the first tensor
-  std::optional<Expr> dtype;         // default: the dtype of the first tensor
+  std::optional<Expr> shape;  // a list of integers; default: the shape of the first tensor
+  std::optional<Expr> dtype;  // default: the dtype of the first tensor
   Slot value_index = kNoSlot;
   std::optional<Expr> value;
   std::vector<AxisClause> axes;
   std::vector<LinearClause> linear;
-  std::string because;               // why a trait of an operator without value may be believed
+  std::string because;  // why a trait of an operator without value may be believed
   support::Span span;
 };
 
@@ -88,33 +88,33 @@ enum class Trait : std::uint8_t { maps, maps_pair, reduces_sum, reduces_max, lin
 struct OperatorVariable {
   std::string name;
   Trait trait;
-  Slot axis = kNoSlot;               // a: the axis of the focused operand (maps, maps_pair, reduces)
-  Slot result_axis = kNoSlot;        // r (maps, maps_pair)
+  Slot axis = kNoSlot;         // a: the axis of the focused operand (maps, maps_pair, reduces)
+  Slot result_axis = kNoSlot;  // r (maps, maps_pair)
 };
 
-enum class Direction : std::uint8_t { forward, both };   // `=>`, `==`
+enum class Direction : std::uint8_t { forward, both };  // `=>`, `==`
 
 struct Given {
   Expr pattern;
-  std::optional<Expr> equal_to;      // given A == B: two matches in one class
+  std::optional<Expr> equal_to;  // given A == B: two matches in one class
 };
 
 struct Lemma {
   std::string name;
-  bool normalise = false;            // applied when a term is built
+  bool normalise = false;  // applied when a term is built
   bool axiom = false;
-  std::string because;               // axioms
-  std::vector<Variable> slots;       // parameters first, then the variables they bind inside
+  std::string because;          // axioms
+  std::vector<Variable> slots;  // parameters first, then the variables they bind inside
   std::size_t parameters = 0;
   std::optional<OperatorVariable> generic;
   std::vector<Given> given;
-  Expr left;                         // a pattern, or a variable (or list of tensors) bound by `given`
+  Expr left;  // a pattern, or a variable (or list of tensors) bound by `given`
   Expr right;
   Direction direction = Direction::forward;
-  std::vector<Expr> when;            // conjuncts, in order; `v == e` with v not yet bound binds v
-  std::vector<Expr> trigger;         // conjuncts; bounds growth only
+  std::vector<Expr> when;     // conjuncts, in order; `v == e` with v not yet bound binds v
+  std::vector<Expr> trigger;  // conjuncts; bounds growth only
   std::vector<Expr> examples;
-  std::string text;                  // the declaration as written
+  std::string text;  // the declaration as written
   support::Span span;
 };
 
@@ -145,16 +145,16 @@ enum class LoweringKind : std::uint8_t { local, collective, send, recv };
 // lower NAME(parameters) [when condition]: body. Several may share a name: the first that applies is used.
 struct Lowering {
   LoweringKind kind = LoweringKind::local;
-  std::string op;                    // the framework operator, e.g. aten.addmm.default
-  std::vector<Parameter> parameters; // positional first; those after `;` may be given by keyword too
+  std::string op;                     // the framework operator, e.g. aten.addmm.default
+  std::vector<Parameter> parameters;  // positional first; those after `;` may be given by keyword too
   std::size_t positional = 0;
   std::vector<Variable> slots;
   // Slots of the implicit variables a body may use; kNoSlot when unused.
-  Slot result_types = kNoSlot;       // result: its recorded type(s)
-  Slot rank_in_group = kNoSlot;      // collectives: r
-  Slot group_size = kNoSlot;         // collectives: n
-  Slot group_ranks = kNoSlot;        // collectives: members, the ranks of the group in order
-  Slot site = kNoSlot;               // number of this call of this operator in its graph
+  Slot result_types = kNoSlot;   // result: its recorded type(s)
+  Slot rank_in_group = kNoSlot;  // collectives: r
+  Slot group_size = kNoSlot;     // collectives: n
+  Slot group_ranks = kNoSlot;    // collectives: members, the ranks of the group in order
+  Slot site = kNoSlot;           // number of this call of this operator in its graph
   std::optional<Expr> condition;
   Expr body;
   support::Span span;
@@ -198,8 +198,8 @@ class RuleSet {
 };
 
 struct Loaded {
-  std::shared_ptr<const RuleSet> rules;              // null when there are errors
-  std::vector<support::Diagnostic> diagnostics;      // errors and warnings, sorted by file and place
+  std::shared_ptr<const RuleSet> rules;          // null when there are errors
+  std::vector<support::Diagnostic> diagnostics;  // errors and warnings, sorted by file and place
   bool ok() const { return rules != nullptr; }
 };
 
@@ -207,11 +207,12 @@ struct Loaded {
 // are reported, not only the first.
 Loaded load_rules(const std::vector<std::string>& paths, const std::vector<std::string>& folders);
 // The same for a text that is not in a file; `name` is shown in diagnostics.
-Loaded load_rules_text(const std::string& name, const std::string& text, const std::vector<std::string>& folders);
+Loaded load_rules_text(const std::string& name, const std::string& text,
+                       const std::vector<std::string>& folders);
 
-// A single expression over `operators` of a rule set, as in a manifest: variables are `r<rank>.<name>` leaves.
-// (Leaves parse as ExprKind::variable with `name` the leaf's text and no slot.)
-support::Result<Expr> parse_leaf_expression(const RuleSet& rules, support::FileId file, const std::string& text,
-                                            support::Span at);
+// A single expression over `operators` of a rule set, as in a manifest: variables are `r<rank>.<name>`
+// leaves. (Leaves parse as ExprKind::variable with `name` the leaf's text and no slot.)
+support::Result<Expr> parse_leaf_expression(const RuleSet& rules, support::FileId file,
+                                            const std::string& text, support::Span at);
 
 }  // namespace entangle::rules

@@ -1,0 +1,590 @@
+// Calls: built-in functions, predicates, scalar functions and the forms that look like calls.
+#include <algorithm>
+
+#include "entangle/support/text.h"
+#include "rules/expressions.h"
+
+namespace entangle::rules {
+
+using syntax::Item;
+using syntax::Node;
+using syntax::NodeKind;
+using tensor::Attr;
+
+namespace {
+
+const Type kInteger = base_type(Base::integer);
+const Type kBoolean = base_type(Base::boolean);
+const Type kScalar = base_type(Base::scalar);
+const Type kTensor = base_type(Base::tensor);
+
+Expr make(ExprKind kind, const Node& node) {
+  Expr expr;
+  expr.kind = kind;
+  expr.span = node.span;
+  return expr;
+}
+
+Typed finish(Expr expr, Ty type) {
+  expr.type = type.type;
+  return {std::move(expr), std::move(type)};
+}
+
+Typed unknown(const Node& node) {
+  Expr expr;
+  expr.span = node.span;
+  return finish(std::move(expr), ty(Base::any));
+}
+
+bool is_aggregate(Builtin builtin) {
+  return builtin == Builtin::sum || builtin == Builtin::max || builtin == Builtin::min ||
+         builtin == Builtin::product;
+}
+
+std::string count(std::size_t n, const std::string& what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::vector<std::string> Globals::callable() const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : operator_ids) names.emplace_back(name);
+  for (const auto& [name, value] : definitions) names.emplace_back(name);
+  for (const auto& [name, value] : predicate_ids) names.emplace_back(name);
+  for (const BuiltinInfo& one : all_builtins()) names.emplace_back(one.name);
+  return names;
+}
+
+// Whether terms may be built or looked up here.
+bool Expressions::allow_terms(const Node& node, std::string_view what) {
+  if (place_ != Place::clause && place_ != Place::axis && place_ != Place::value && place_ != Place::law)
+    return true;
+  std::string message = "`";
+  message += what;
+  message += "` makes a tensor, which has no place in ";
+  message += describe(place_);
+  report(id::not_here, node.children[0].span, message);
+  return false;
+}
+
+Typed Expressions::call(const Node& node, const Type* hint) {
+  const Node& callee = node.children[0];
+  if (callee.kind != NodeKind::name) {
+    report(id::unknown_operator, callee.span, "only names can be applied to operands");
+    return unknown(node);
+  }
+  const std::string& name = callee.text;
+  if (generic_ != nullptr && name == generic_->name) return generic_call(node);
+  if (!node.others.empty() || std::any_of(node.items.begin(), node.items.end(),
+                                          [](const Item& i) { return i.kind == Item::Kind::dots; })) {
+    report(id::generic, callee.span,
+           "`" + name + "` is no operator variable: `..` stands for its other operands",
+           "`lemma name<" + name + ": maps a -> r>(...)` makes it one");
+    return unknown(node);
+  }
+  if (place_ == Place::value || place_ == Place::law || scalars_) {
+    if (const auto found = globals_.function_arity.find(name); found != globals_.function_arity.end()) {
+      return scalar_call(node, name, found->second);
+    }
+  }
+  if (name == "fold") return fold(node);
+  if (name == "has") return has(node);
+  if (const auto found = globals_.definitions.find(name); found != globals_.definitions.end()) {
+    return expand(node, found->second);
+  }
+  if (const auto found = globals_.operator_ids.find(name); found != globals_.operator_ids.end()) {
+    if (!allow_terms(node, name)) return unknown(node);
+    return apply(node, (*globals_.operators)[found->second]);
+  }
+  if (const auto found = globals_.predicate_ids.find(name); found != globals_.predicate_ids.end()) {
+    return predicate_call(node, found->second);
+  }
+  if (const BuiltinInfo* info = find_builtin(name)) return builtin_call(node, *info, hint);
+  return unknown_call(node, name);
+}
+
+Typed Expressions::unknown_call(const Node& node, const std::string& name) {
+  const support::Span span = node.children[0].span;
+  if (globals_.function_arity.contains(name)) {
+    report(id::unknown_operator, span, "`" + name + "` is a scalar function, not an operator",
+           "`op " + name + "(x: tensor): elementwise;` makes an operator of it");
+    return unknown(node);
+  }
+  if (place_ == Place::value || place_ == Place::law) {
+    std::vector<std::string> names;
+    for (const auto& [function, arity] : globals_.function_arity) names.emplace_back(function);
+    for (const BuiltinInfo& one : all_builtins()) {
+      if (allowed(one, place_)) names.emplace_back(one.name);
+    }
+    std::string suggestion = support::did_you_mean(name, names);
+    if (suggestion.empty()) suggestion = "`function " + name + "(a);` declares a scalar function";
+    report(id::unknown_operator, span, "unknown scalar function `" + name + "`", suggestion);
+    return unknown(node);
+  }
+  if (find(name) != nullptr) {
+    report(id::unknown_operator, span, "`" + name + "` is a variable, not an operator",
+           "an entry of a list is written " + name + "[i]");
+    return unknown(node);
+  }
+  report(id::unknown_operator, span, "unknown operator `" + name + "`",
+         support::did_you_mean(name, globals_.callable()));
+  return unknown(node);
+}
+
+// The arguments of a call that knows no names: those before `;`, then the others.
+std::vector<const Node*> Expressions::plain_arguments(const Node& node) {
+  std::vector<const Node*> result;
+  for (const std::vector<Item>* items : {&node.items, &node.attributes}) {
+    for (const Item& item : *items) {
+      if (item.kind == Item::Kind::plain) {
+        result.push_back(&item.parts[0]);
+      } else {
+        report(id::arity, item.span, "`" + node.children[0].text + "` takes plain arguments only");
+      }
+    }
+  }
+  return result;
+}
+
+Typed Expressions::scalar_call(const Node& node, const std::string& name, std::size_t arity) {
+  Expr expr = make(ExprKind::scalar_call, node);
+  expr.name = name;
+  const std::vector<const Node*> arguments = plain_arguments(node);
+  if (arguments.size() != arity) {
+    report(id::arity, node.children[0].span,
+           "the scalar function `" + name + "` takes " + count(arity, "argument") + ", not " +
+               std::to_string(arguments.size()));
+  }
+  for (const Node* argument : arguments) expr.args.push_back(resolve(*argument, &kScalar).expr);
+  return finish(std::move(expr), ty(Base::any));
+}
+
+Typed Expressions::predicate_call(const Node& node, std::size_t id) {
+  const Predicate& predicate = (*globals_.predicates)[id];
+  Expr expr = make(ExprKind::predicate, node);
+  expr.name = predicate.name;
+  if (place_ != Place::trigger) {
+    report(id::not_here, node.children[0].span, "predicates are for triggers");
+  }
+  const std::vector<const Node*> arguments = plain_arguments(node);
+  if (arguments.size() != predicate.parameters) {
+    report(id::arity, node.children[0].span,
+           "`" + predicate.name + "` takes " + count(predicate.parameters, "argument") + ", not " +
+               std::to_string(arguments.size()));
+  }
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (i < predicate.parameters) {
+      expr.args.push_back(want(*arguments[i], predicate.slots[i].type));
+    } else {
+      expr.args.push_back(resolve(*arguments[i]).expr);
+    }
+  }
+  return finish(std::move(expr), ty(Base::boolean));
+}
+
+Typed Expressions::builtin_call(const Node& node, const BuiltinInfo& info, const Type* hint) {
+  const support::Span span = node.children[0].span;
+  if (!allowed(info, place_)) {
+    if (place_ == Place::axis) {
+      report(id::size_dependent, span,
+             "axis clauses may depend on attributes, ranks and dtypes, not on sizes");
+    } else {
+      std::string message = "`";
+      message += info.name;
+      message += "` has no place in ";
+      message += describe(place_);
+      report(id::not_here, span, message,
+             info.builtin == Builtin::named || info.builtin == Builtin::constant ? "it may stand in a trigger"
+                                                                                 : "");
+    }
+    return unknown(node);
+  }
+  if (is_aggregate(info.builtin)) return number_call(node, info, hint);
+  Typed result = finish(make(ExprKind::call, node), ty(Base::any));
+  result.expr.builtin = info.builtin;
+  result.expr.name = info.name;
+  const std::vector<const Node*> arguments = plain_arguments(node);
+  builtin_arguments(node, info, arguments, result);
+  return result;
+}
+
+namespace {
+
+struct Letter {
+  char base;
+  int depth;
+  bool repeated;
+};
+
+// The parameters of a built-in function, from their letters.
+std::vector<Letter> letters(std::string_view text) {
+  std::vector<Letter> result;
+  for (const char c : text) {
+    if (c == '*') {
+      ++result.back().depth;
+    } else if (c == '.') {
+      result.back().repeated = true;
+    } else if (c != ' ' && c != ';') {
+      result.push_back({c, 0, false});
+    }
+  }
+  return result;
+}
+
+Type type_of(const Letter& letter) {
+  Base base = Base::any;
+  switch (letter.base) {
+    case 't':
+      base = Base::tensor;
+      break;
+    case 'i':
+      base = Base::integer;
+      break;
+    case 's':
+      base = Base::scalar;
+      break;
+    case 'b':
+      base = Base::boolean;
+      break;
+    case 'd':
+      base = Base::dtype;
+      break;
+    default:
+      break;
+  }
+  return base_type(base, static_cast<std::uint8_t>(letter.depth));
+}
+
+}  // namespace
+
+void Expressions::builtin_arguments(const Node& node, const BuiltinInfo& info,
+                                    const std::vector<const Node*>& arguments, Typed& result) {
+  std::vector<Letter> parameters = letters(info.parameters);
+  const bool uniform_pattern = info.builtin == Builtin::uniform && place_ == Place::pattern;
+  if (uniform_pattern) parameters = letters("s");
+  const bool open = parameters.back().repeated;
+  const std::size_t least = open ? parameters.size() - 1 : parameters.size();
+  const std::size_t most = info.builtin == Builtin::range ? 2
+                           : open                         ? std::max(arguments.size(), least)
+                                                          : parameters.size();
+  if (arguments.size() < least || arguments.size() > most) {
+    std::string takes = count(least, "argument");
+    if (most > least && info.builtin == Builtin::range) takes = "1 or 2 arguments";
+    if (most > least && info.builtin == Builtin::zip) takes = "lists";
+    report(id::arity, node.children[0].span,
+           "`" + std::string(info.name) + "` takes " + takes + ", not " + std::to_string(arguments.size()));
+    return;
+  }
+  std::vector<Ty> types;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Letter letter = parameters[std::min(i, parameters.size() - 1)];
+    Typed argument;
+    if (letter.base == 'l' || letter.base == 'e') {
+      std::optional<Type> hint;
+      if (!types.empty()) hint = letter.base == 'l' ? types[0].type : entry_of(types[0]).type;
+      argument = resolve(*arguments[i], hint ? &*hint : nullptr);
+      const bool list = is_any(argument.ty.type) || list_depth(argument.ty.type) > 0;
+      if (letter.base == 'l' && !list) {
+        report(id::type, argument.expr.span, "expected a list, this is " + describe(argument.ty.type),
+               argument.ty.type.base == Base::tensor ? "the rank of a tensor is `rank(x)`" : "");
+        argument.ty = ty(Base::any);
+      }
+    } else if (letter.base == 'a') {
+      argument = resolve(*arguments[i]);
+    } else {
+      const Type expected = type_of(letter);
+      const Place place = place_;
+      // c of uniform(c), as a pattern, is an attribute.
+      if (uniform_pattern && arguments[i]->kind != NodeKind::name) place_ = Place::when;
+      argument = resolve(*arguments[i], &expected);
+      if (argument.expr.kind != ExprKind::wildcard) check(argument, expected);
+      place_ = place;
+    }
+    types.push_back(argument.ty);
+    result.expr.args.push_back(std::move(argument.expr));
+  }
+  if (uniform_pattern) {
+    result.ty = ty(Base::tensor);
+  } else if (info.result == "?") {
+    result = special_result(node, std::move(result), types);
+  } else {
+    const Letter letter = letters(info.result)[0];
+    if (letter.base == 'l') {
+      result.ty = types[0].type.base == Base::perm ? ty(Base::integer, 1) : types[0];
+      result.ty.type.nonempty = false;
+    } else {
+      result.ty = {type_of(letter), {}};
+    }
+  }
+  result.expr.type = result.ty.type;
+}
+
+// zip, enumerate, pairs, all: lists of tuples, and of values of one parameter.
+Typed Expressions::special_result(const Node& node, Typed result, const std::vector<Ty>& arguments) {
+  Ty entry = ty(Base::any);
+  switch (result.expr.builtin) {
+    case Builtin::zip:
+      for (const Ty& list : arguments) entry.parts.push_back(entry_of(list));
+      break;
+    case Builtin::enumerate:
+      entry.parts = {ty(Base::integer), entry_of(arguments[0])};
+      break;
+    case Builtin::pairs:
+      entry.parts = {entry_of(arguments[0]), entry_of(arguments[0])};
+      break;
+    default: {
+      entry = arguments[0];
+      const Expr& of = result.expr.args[0];
+      const bool parameter = of.kind == ExprKind::variable && lowering_ != nullptr &&
+                             std::any_of(lowering_->parameters.begin(), lowering_->parameters.end(),
+                                         [&](const Parameter& p) { return p.slot == of.slot; });
+      if (!parameter) report(id::type, node.span, "`all` takes a parameter of the collective");
+      break;
+    }
+  }
+  result.ty = list_of(std::move(entry));
+  return result;
+}
+
+// sum, max, min, product: of a list, of several numbers, over a list, or over an index.
+Typed Expressions::number_call(const Node& node, const BuiltinInfo& info, const Type* hint) {
+  if (node.items.size() == 1 && node.attributes.empty()) {
+    if (node.items[0].kind == Item::Kind::comprehension) return aggregate(node, info.builtin, hint);
+    if (node.items[0].kind == Item::Kind::colon) return reduction(node, info.builtin);
+  }
+  Typed result = finish(make(ExprKind::call, node), ty(Base::any));
+  result.expr.builtin = info.builtin;
+  result.expr.name = info.name;
+  const std::vector<const Node*> arguments = plain_arguments(node);
+  const bool list = arguments.size() == 1;
+  if (arguments.empty() || (!list && (info.builtin == Builtin::sum || info.builtin == Builtin::product))) {
+    report(id::arity, node.children[0].span,
+           "`" + std::string(info.name) + "` takes a list" +
+               (info.builtin == Builtin::min || info.builtin == Builtin::max ? " or several numbers" : ""),
+           arguments.empty() ? "" : "tensors are added with `add_n`, numbers with `+`");
+    return result;
+  }
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    Typed argument = resolve(*arguments[i], list ? nullptr : hint);
+    Ty entry = list ? entry_of(argument.ty) : argument.ty;
+    if (list && !is_any(argument.ty.type) && list_depth(argument.ty.type) == 0) {
+      report(id::type, argument.expr.span, "expected a list, this is " + describe(argument.ty.type));
+      entry = ty(Base::any);
+    } else if (!is_number(entry.type)) {
+      report(id::type, argument.expr.span,
+             "expected " + std::string(list ? "a list of numbers" : "a number") + ", this is " +
+                 describe(argument.ty.type),
+             entry.type.base == Base::tensor ? "tensors are added with `add_n`" : "");
+      entry = ty(Base::any);
+    }
+    if (is_integer_like(entry.type)) entry = ty(Base::integer);
+    result.ty = i == 0 ? entry : join(result.ty, entry);
+    result.expr.args.push_back(std::move(argument.expr));
+  }
+  result.expr.type = result.ty.type;
+  return result;
+}
+
+Typed Expressions::aggregate(const Node& node, Builtin builtin, const Type* hint) {
+  const Item& item = node.items[0];
+  Expr expr = make(ExprKind::aggregate, node);
+  expr.builtin = builtin;
+  expr.name = node.children[0].text;
+  const std::size_t mark = enter();
+  Expr over = bind(item.names, item.parts[1], expr);
+  Typed body = resolve(item.parts[0], hint);
+  if (!is_number(body.ty.type)) {
+    report(id::type, body.expr.span, "expected a number, this is " + describe(body.ty.type),
+           body.ty.type.base == Base::tensor ? "tensors are added with `add_n([... for ...])`" : "");
+    body.ty = ty(Base::any);
+  }
+  expr.args.push_back(std::move(body.expr));
+  expr.args.push_back(std::move(over));
+  if (item.parts.size() > 2) expr.args.push_back(want(item.parts[2], kBoolean));
+  leave(mark);
+  if (is_integer_like(body.ty.type)) body.ty = ty(Base::integer);
+  return finish(std::move(expr), std::move(body.ty));
+}
+
+// sum(k < n: e)
+Typed Expressions::reduction(const Node& node, Builtin builtin) {
+  const Item& item = node.items[0];
+  const Node& range = item.parts[0];
+  Expr expr = make(ExprKind::reduction, node);
+  expr.builtin = builtin;
+  expr.name = node.children[0].text;
+  if (range.kind != NodeKind::binary || range.operation != Operation::less ||
+      range.children[0].kind != NodeKind::name || (builtin != Builtin::sum && builtin != Builtin::max)) {
+    report(id::syntax, item.span,
+           "expected `" + expr.name + "(k < n: e)` or `" + expr.name + "(e for x in xs)`");
+    return finish(std::move(expr), ty(Base::any));
+  }
+  if (place_ != Place::value) {
+    report(id::not_here, node.span, "`" + expr.name + "(k < n: e)` is for `value` clauses",
+           "elsewhere: `" + expr.name + "(e for k in range(n))`");
+  }
+  const std::size_t mark = enter();
+  Typed bound = resolve(range.children[1]);
+  const bool vector = list_depth(bound.ty.type) > 0;
+  if (vector) {
+    check(bound, base_type(Base::integer, 1));
+  } else {
+    check(bound, kInteger);
+  }
+  const Node& index = range.children[0];
+  declare({index.text, index.span}, ty(Base::integer, vector ? 1 : 0));
+  scope_.back().name = index.text;
+  expr.binders.push_back(scope_.back().slot);
+  expr.binder_names.push_back(index.text);
+  Typed body = resolve(item.parts[1]);
+  expr.args.push_back(std::move(bound.expr));
+  expr.args.push_back(std::move(body.expr));
+  leave(mark);
+  return finish(std::move(expr), ty(Base::any));
+}
+
+// fold(acc = e; x in xs: e)
+Typed Expressions::fold(const Node& node) {
+  Expr expr = make(ExprKind::fold, node);
+  const auto wrong = [&] {
+    report(id::syntax, node.span, "expected `fold(acc = e; x in xs: e)`");
+    return finish(std::move(expr), ty(Base::any));
+  };
+  if (node.items.size() != 1 || node.items[0].kind != Item::Kind::named || node.attributes.empty() ||
+      node.items[0].parts[0].kind != NodeKind::name || node.attributes.back().kind != Item::Kind::colon) {
+    return wrong();
+  }
+  const Item& last = node.attributes.back();
+  const Node& in = last.parts[0];
+  if (in.kind != NodeKind::binary || in.operation != Operation::in || in.children[0].kind != NodeKind::name) {
+    return wrong();
+  }
+  const std::size_t mark = enter();
+  Typed start = resolve(node.items[0].parts[1]);
+  Typed over = resolve(in.children[1]);
+  if (!is_any(over.ty.type) && list_depth(over.ty.type) == 0) {
+    report(id::type, over.expr.span, "expected a list, this is " + describe(over.ty.type));
+    over.ty = ty(Base::any);
+  }
+  Ty accumulated = start.ty;
+  if (accumulated.type.base == Base::axis || accumulated.type.base == Base::count)
+    accumulated = ty(Base::integer);
+  accumulated.type.nonempty = false;
+  const auto bind_one = [&](const Node& name, Ty type) {
+    declare({name.text, name.span}, std::move(type));
+    scope_.back().name = name.text;
+    expr.binders.push_back(scope_.back().slot);
+    expr.binder_names.push_back(name.text);
+  };
+  bind_one(node.items[0].parts[0], accumulated);
+  std::vector<const Node*> names;
+  for (std::size_t i = 0; i + 1 < node.attributes.size(); ++i) {
+    const Item& item = node.attributes[i];
+    if (item.kind != Item::Kind::plain || item.parts[0].kind != NodeKind::name) return wrong();
+    names.push_back(&item.parts[0]);
+  }
+  names.push_back(&in.children[0]);
+  const Ty entry = entry_of(over.ty);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Ty part = names.size() == 1                            ? entry
+              : entry.is_tuple() && i < entry.parts.size() ? entry.parts[i]
+                                                           : ty(Base::any);
+    bind_one(*names[i], std::move(part));
+  }
+  if (names.size() > 1 && entry.is_tuple() && entry.parts.size() != names.size()) {
+    report(id::arity, names[0]->span,
+           std::to_string(names.size()) + " names for entries of " + std::to_string(entry.parts.size()) +
+               " parts");
+  }
+  Typed body = resolve(last.parts[1]);
+  if (!fits(accumulated.type, body.ty.type)) {
+    report(id::type, body.expr.span,
+           "the value folded is " + describe(accumulated.type) + " at first, and here " +
+               describe(body.ty.type));
+  }
+  expr.args.push_back(std::move(start.expr));
+  expr.args.push_back(std::move(over.expr));
+  expr.args.push_back(std::move(body.expr));
+  leave(mark);
+  return finish(std::move(expr), join(accumulated, body.ty));
+}
+
+// has(x, pattern if c)
+Typed Expressions::has(const Node& node) {
+  Expr expr = make(ExprKind::has, node);
+  if (node.items.size() != 2 || !node.attributes.empty() || node.items[0].kind != Item::Kind::plain ||
+      (node.items[1].kind != Item::Kind::plain && node.items[1].kind != Item::Kind::guarded)) {
+    report(id::syntax, node.span, "expected `has(x, pattern)` or `has(x, pattern if c)`");
+    return finish(std::move(expr), ty(Base::boolean));
+  }
+  if (place_ != Place::trigger) {
+    report(id::not_here, node.children[0].span, "`has` is for triggers");
+    return finish(std::move(expr), ty(Base::boolean));
+  }
+  expr.args.push_back(want(node.items[0].parts[0], kTensor));
+  const std::size_t mark = enter();
+  const bool outer = std::exchange(local_variables_, true);
+  place_ = Place::pattern;
+  expr.args.push_back(want(node.items[1].parts[0], kTensor));
+  place_ = Place::trigger;
+  local_variables_ = outer;
+  if (node.items[1].kind == Item::Kind::guarded) expr.args.push_back(want(node.items[1].parts[1], kBoolean));
+  leave(mark);
+  return finish(std::move(expr), ty(Base::boolean));
+}
+
+// f(.., x, .. | y @ b => e; shift)
+Typed Expressions::generic_call(const Node& node) {
+  Expr expr = make(ExprKind::generic, node);
+  expr.name = node.children[0].text;
+  if (place_ != Place::pattern && place_ != Place::right && place_ != Place::trigger) {
+    report(id::generic, node.children[0].span,
+           "`" + expr.name + "` may be applied on the two sides and in the trigger only");
+  }
+  const bool shape = node.items.size() == 3 && node.items[0].kind == Item::Kind::dots &&
+                     node.items[1].kind == Item::Kind::plain && node.items[2].kind == Item::Kind::dots;
+  if (!shape) {
+    report(id::generic, node.span, "expected `" + expr.name + "(.., x, ..)`: one operand among others");
+    return finish(std::move(expr), ty(Base::tensor));
+  }
+  expr.args.push_back(want(node.items[1].parts[0], kTensor));
+  if (place_ == Place::pattern && (!node.others.empty() || node.semicolon)) {
+    report(id::generic, node.span,
+           "what becomes of the other operands and of the attributes is for the right side");
+    return finish(std::move(expr), ty(Base::tensor));
+  }
+  if (!node.others.empty()) {
+    const bool axis = generic_->axis != kNoSlot;
+    if (axis != (node.names.size() == 2)) {
+      report(id::generic, node.names[0].span,
+             axis ? "expected `y @ b`: the other operand and its axis"
+                  : "the operator variable has no axis: `y => e`");
+    }
+    const std::size_t mark = enter();
+    for (std::size_t i = 0; i < node.names.size(); ++i) {
+      expr.binders.push_back(declare(node.names[i], ty(i == 0 ? Base::tensor : Base::axis)));
+      expr.binder_names.push_back(node.names[i].text);
+    }
+    expr.args.push_back(want(node.others[0], kTensor));
+    leave(mark);
+  }
+  if (node.semicolon) {
+    const Node* word = node.attributes.size() == 1 && node.attributes[0].kind == Item::Kind::plain
+                           ? &node.attributes[0].parts[0]
+                           : nullptr;
+    if (word != nullptr && word->kind == NodeKind::name && word->text == "split") {
+      expr.shift = Shift::split;
+    } else if (word != nullptr && word->kind == NodeKind::name && word->text == "join") {
+      expr.shift = Shift::join;
+    } else if (word != nullptr && word->kind == NodeKind::name && word->text == "drop") {
+      expr.shift = Shift::drop;
+    } else {
+      report(id::generic, word != nullptr ? word->span : node.span,
+             "expected `split`, `join` or `drop`: what happens to the attributes");
+    }
+  }
+  return finish(std::move(expr), ty(Base::tensor));
+}
+
+}  // namespace entangle::rules

@@ -1,0 +1,134 @@
+// Names, slots and types of one declaration's expressions.
+//
+// Reports what is wrong and goes on: what could not be resolved has type any, which fits everywhere.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rules/builtins.h"
+#include "rules/diagnostics.h"
+#include "rules/globals.h"
+
+namespace entangle::rules {
+
+struct Typed {
+  Expr expr;
+  Ty ty;
+};
+
+class Expressions {
+ public:
+  Expressions(Globals& globals, std::vector<support::Diagnostic>& diagnostics, std::vector<Variable>& slots)
+      : globals_(globals), diagnostics_(diagnostics), slots_(slots) {}
+
+  // --- the declaration's frame
+  // A new slot that is visible from here on (until leave()). The name must outlive this object.
+  Slot declare(const syntax::Name& name, Ty type);
+  // The same for a parameter, which must outlive this object.
+  Slot declare(const Parameter& parameter);
+  std::size_t enter() const { return scope_.size(); }
+  void leave(std::size_t mark) { scope_.resize(mark); }
+  void set_place(Place place) { place_ = place; }
+  void set_generic(const OperatorVariable* generic) { generic_ = generic; }
+  // The declaration is a lowering or collective: these variables exist when they are asked for.
+  void set_lowering(Lowering* lowering) { lowering_ = lowering; }
+  // Names of scalar functions are told from operators as in values.
+  void set_scalars(bool scalars) { scalars_ = scalars; }
+  // Whether the slot has been mentioned.
+  bool used(Slot slot) const { return slot < used_.size() && used_[slot]; }
+
+  // --- expressions
+  // `hint` helps to tell names and numbers; it is not checked.
+  Typed resolve(const syntax::Node& node, const Type* hint = nullptr);
+  // Checked to be of that type.
+  Expr want(const syntax::Node& node, const Type& expected);
+  // A tensor, or in a pattern also a number; the list of tensors where that is allowed.
+  Typed operand(const syntax::Node& node);
+  // The conjuncts of a condition.
+  std::vector<Expr> conjuncts(const syntax::Node& node);
+
+  void report(std::string_view id, support::Span span, std::string message, std::string suggestion = {});
+
+ private:
+  struct Entry {
+    std::string_view name;
+    Slot slot = kNoSlot;
+    Ty ty;
+    std::optional<Expr> alias;  // an argument of a definition, put in the place of the parameter
+  };
+
+  // expressions.cpp
+  Typed resolve_here(const syntax::Node& node, const Type* hint);
+  const Entry* find(std::string_view name) const;
+  Typed name(const syntax::Node& node, const Type* hint);
+  Typed unknown_name(const syntax::Node& node, const Type* hint);
+  Typed implicit(const syntax::Node& node);
+  Typed number(const syntax::Node& node, const Type* hint);
+  Typed unary(const syntax::Node& node, const Type* hint);
+  Typed binary(const syntax::Node& node, const Type* hint);
+  Typed comparison(const syntax::Node& node);
+  Typed arithmetic(const syntax::Node& node, const Type* hint);
+  Typed member(const syntax::Node& node);
+  Typed index(const syntax::Node& node);
+  Typed element(Typed base, const syntax::Node& node);
+  Typed range(const syntax::Node& node, const Type* hint);
+  Typed with(const syntax::Node& node, const Type* hint);
+  Typed without(const syntax::Node& node, const Type* hint);
+  Typed conditional(const syntax::Node& node, const Type* hint);
+  Typed list(const syntax::Node& node, const Type* hint);
+  Typed tuple(const syntax::Node& node, const Type* hint);
+  Typed comprehension(const syntax::Node& node, const Type* hint);
+  Typed let(const syntax::Node& node, const Type* hint);
+  Typed quantifier(const syntax::Node& node);
+  Typed others(const syntax::Node& node);
+  bool bare_unknown(const syntax::Node& node) const;
+  // Resolves the list and declares the names for its entries.
+  Expr bind(const std::vector<syntax::Name>& names, const syntax::Node& list, Expr& into);
+  void bind_names(const std::vector<syntax::Name>& names, const Ty& entry, Expr& into);
+  void check(Typed& typed, const Type& expected);
+  void as_tensor(Typed& typed);
+
+  // calls.cpp
+  Typed call(const syntax::Node& node, const Type* hint);
+  Typed unknown_call(const syntax::Node& node, const std::string& name);
+  Typed scalar_call(const syntax::Node& node, const std::string& name, std::size_t arity);
+  Typed predicate_call(const syntax::Node& node, std::size_t id);
+  Typed builtin_call(const syntax::Node& node, const BuiltinInfo& info, const Type* hint);
+  Typed number_call(const syntax::Node& node, const BuiltinInfo& info, const Type* hint);
+  void builtin_arguments(const syntax::Node& node, const BuiltinInfo& info,
+                         const std::vector<const syntax::Node*>& arguments, Typed& result);
+  Typed special_result(const syntax::Node& node, Typed result, const std::vector<Ty>& arguments);
+  Typed aggregate(const syntax::Node& node, Builtin builtin, const Type* hint);
+  Typed reduction(const syntax::Node& node, Builtin builtin);
+  Typed fold(const syntax::Node& node);
+  Typed has(const syntax::Node& node);
+  Typed generic_call(const syntax::Node& node);
+  std::vector<const syntax::Node*> plain_arguments(const syntax::Node& node);
+  bool allow_terms(const syntax::Node& node, std::string_view what);
+
+  // operands.cpp
+  Typed apply(const syntax::Node& node, const Operator& op);
+  void operands(const syntax::Node& node, const Operator& op, Expr& into);
+  void attributes(const syntax::Node& node, const Operator& op, Expr& into);
+  Expr attribute(const syntax::Node& node, const Parameter& parameter);
+  Typed expand(const syntax::Node& node, Definition& definition);
+
+  Globals& globals_;
+  std::vector<support::Diagnostic>& diagnostics_;
+  std::vector<Variable>& slots_;
+  std::vector<bool> used_;
+  std::vector<Entry> scope_;
+  std::size_t visible_ = 0;  // names below this are those of whoever uses the definition
+  Place place_ = Place::definition;
+  const OperatorVariable* generic_ = nullptr;
+  Lowering* lowering_ = nullptr;
+  bool local_variables_ = false;  // in a `has` pattern: unknown names are its own variables
+  bool scalars_ = false;
+  std::size_t expansions_ = 0;
+};
+
+}  // namespace entangle::rules

@@ -1,0 +1,36 @@
+// What all rule files together declare, as needed to resolve an expression.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "entangle/rules/ruleset.h"
+#include "rules/syntax.h"
+#include "rules/types.h"
+
+namespace entangle::rules {
+
+struct Definition {
+  const syntax::DefText* text = nullptr;
+  std::vector<Parameter> parameters;  // those before `;`, then the others
+  std::vector<std::size_t> uses;      // how often the body mentions each parameter
+  std::size_t positional = 0;
+  bool broken = false;  // its own body has errors: uses are not looked at
+  bool open = false;    // is being expanded
+};
+
+struct Globals {
+  const std::vector<Operator>* operators = nullptr;
+  std::unordered_map<std::string_view, OpId> operator_ids;
+  std::unordered_map<std::string_view, Definition> definitions;
+  const std::vector<Predicate>* predicates = nullptr;
+  std::unordered_map<std::string_view, std::size_t> predicate_ids;
+  std::unordered_map<std::string_view, std::size_t> function_arity;
+
+  // All names that may be called, for suggestions.
+  std::vector<std::string> callable() const;
+};
+
+}  // namespace entangle::rules

@@ -1,0 +1,341 @@
+// Lemmas, axioms, predicates and laws.
+#include <algorithm>
+#include <set>
+
+#include "entangle/support/text.h"
+#include "rules/bindings.h"
+#include "rules/resolver.h"
+
+namespace entangle::rules {
+
+using syntax::Node;
+using syntax::NodeKind;
+
+namespace {
+
+bool is_equation(const Node& node) {
+  return node.kind == NodeKind::binary && node.operation == Operation::equal;
+}
+
+struct TraitWords {
+  std::vector<std::string_view> words;
+  Trait trait;
+  bool axis, result;
+};
+
+const std::vector<TraitWords>& traits() {
+  static const std::vector<TraitWords> all = {
+      {{"maps"}, Trait::maps, true, true},
+      {{"maps", "pair"}, Trait::maps_pair, true, true},
+      {{"reduces", "sum"}, Trait::reduces_sum, true, false},
+      {{"reduces", "max"}, Trait::reduces_max, true, false},
+      {{"linear"}, Trait::linear, false, false},
+      {{"elementwise"}, Trait::elementwise, false, false},
+  };
+  return all;
+}
+
+// What a left side or premise may be: something that is looked for in an e-graph.
+bool is_term_pattern(const Expr& expr) {
+  return expr.kind == ExprKind::apply || expr.kind == ExprKind::generic ||
+         (expr.kind == ExprKind::call && expr.builtin == Builtin::uniform);
+}
+
+bool mentions_generic(const Expr& expr) {
+  return expr.kind == ExprKind::generic || std::any_of(expr.args.begin(), expr.args.end(), mentions_generic);
+}
+
+// The forms that cannot be matched, first one found.
+const Expr* not_a_pattern(const Expr& expr) {
+  switch (expr.kind) {
+    case ExprKind::variable:
+    case ExprKind::wildcard:
+    case ExprKind::literal:
+      return nullptr;
+    case ExprKind::call:
+      if (expr.builtin != Builtin::uniform) return &expr;
+      return nullptr;
+    case ExprKind::comprehension:
+      return not_a_pattern(expr.args[0]);
+    case ExprKind::apply:
+    case ExprKind::generic:
+    case ExprKind::star:
+    case ExprKind::list:
+      for (const Expr& arg : expr.args) {
+        if (const Expr* found = not_a_pattern(arg)) return found;
+      }
+      return nullptr;
+    default:
+      return &expr;
+  }
+}
+
+}  // namespace
+
+void Resolver::resolve_lemma(const syntax::LemmaText& text, const syntax::Declaration& declaration) {
+  const std::size_t before = diagnostics_.size();
+  Lemma lemma;
+  lemma.name = text.name.text;
+  lemma.normalise = text.normalise;
+  lemma.axiom = text.axiom;
+  lemma.text = declaration.text;
+  lemma.span = declaration.span;
+  for (const Lemma& other : rules_->lemmas_) {
+    if (other.name == lemma.name) {
+      report(id::duplicate, text.name.span, "the lemma `" + lemma.name + "` is declared already");
+      support::Span earlier = other.span;
+      earlier.length = 1;
+      diagnostics_.back().notes.push_back({earlier, "here"});
+    }
+  }
+  if (text.second_when.line > 0) {
+    report(id::clause, text.second_when, "the lemma has this clause twice",
+           "conditions are joined with `and`");
+  }
+  if (text.because) lemma.because = *text.because;
+  if (lemma.axiom && lemma.because.empty()) {
+    report(id::missing_because, text.name.span, "the axiom `" + lemma.name + "` needs a reason",
+           "`because \"...\"` at its end");
+  }
+  if (!lemma.axiom && text.because) {
+    report(id::clause, text.name.span, "a lemma is proved and needs no reason",
+           "`axiom` states what is taken on trust");
+  }
+  std::vector<Parameter> all = parameters(text.parameters, false);
+  check_of(all, {}, true);
+  for (const std::vector<syntax::ParameterText>* group : {&text.parameters.before, &text.parameters.after}) {
+    for (const syntax::ParameterText& p : *group) {
+      if (p.default_value)
+        report(id::parameter, p.default_value->span, "a lemma's variable has no default value");
+    }
+  }
+  Expressions expressions(globals_, diagnostics_, lemma.slots);
+  declare(all, expressions);
+  lemma.parameters = lemma.slots.size();
+  OperatorVariable variable;
+  if (text.generic) {
+    generic(*text.generic, lemma, expressions, variable);
+    lemma.generic = variable;
+    expressions.set_generic(&*lemma.generic);
+  }
+  const Type tensor = base_type(Base::tensor);
+
+  // Premises and left side.
+  expressions.set_place(Place::pattern);
+  for (const Node& node : text.given) {
+    Given given;
+    if (is_equation(node)) {
+      given.pattern = expressions.want(node.children[0], tensor);
+      given.equal_to = expressions.want(node.children[1], tensor);
+    } else {
+      given.pattern = expressions.want(node, tensor);
+    }
+    if (!is_term_pattern(given.pattern)) {
+      report(id::left_side, given.pattern.span,
+             "a premise is a term that is looked for: an operator with its operands");
+    }
+    lemma.given.push_back(std::move(given));
+  }
+  const Node* left = &text.left;
+  const Node* right = text.right ? &*text.right : nullptr;
+  if (right == nullptr) {
+    lemma.direction = Direction::both;
+    if (!is_equation(text.left)) {
+      report(id::syntax, text.left.span, "the lemma has no right side: expected `=>` or `==`");
+      return;
+    }
+    left = &text.left.children[0];
+    right = &text.left.children[1];
+  }
+  Typed left_side = expressions.operand(*left);
+  lemma.left = std::move(left_side.expr);
+  const bool lists = left_side.ty.type.depth == 1;
+
+  // The rest, in the order in which it is evaluated.
+  expressions.set_place(Place::when);
+  if (text.when) lemma.when = expressions.conjuncts(*text.when);
+  expressions.set_place(Place::trigger);
+  if (text.trigger) lemma.trigger = expressions.conjuncts(*text.trigger);
+  expressions.set_place(Place::right);
+  lemma.right =
+      lists ? expressions.want(*right, base_type(Base::tensor, 1)) : expressions.want(*right, tensor);
+  if (diagnostics_.size() > before) return;
+  check_lemma(lemma, *right, expressions);
+  if (diagnostics_.size() > before &&
+      std::any_of(diagnostics_.begin() + static_cast<std::ptrdiff_t>(before), diagnostics_.end(),
+                  [](const support::Diagnostic& d) { return d.severity == support::Severity::error; })) {
+    return;
+  }
+  rules_->lemmas_.push_back(std::move(lemma));
+}
+
+void Resolver::check_lemma(Lemma& lemma, const Node& right, Expressions& expressions) {
+  std::vector<Need> needs;
+  std::vector<bool> bound(lemma.slots.size(), false);
+  const auto complain = [&](const std::string& what) {
+    std::set<Slot> seen;
+    for (const Need& need : needs) {
+      if (need.slot < bound.size() && bound[need.slot]) continue;
+      if (!seen.insert(need.slot).second) continue;
+      report(id::unbound_variable, need.span,
+             "nothing gives `" + lemma.slots[need.slot].name + "` a value" + what,
+             "variables get one from the left side, from `given`, or from an equation in `when`");
+    }
+    needs.clear();
+  };
+  for (const Given& given : lemma.given) {
+    for (const Expr* pattern : {&given.pattern, given.equal_to ? &*given.equal_to : nullptr}) {
+      if (pattern == nullptr) continue;
+      if (const Expr* wrong = not_a_pattern(*pattern)) {
+        report(id::pattern, wrong->span, "`" + to_string(*wrong) + "` cannot be matched");
+      }
+      bind_pattern(*pattern, bound, needs);
+    }
+  }
+  const std::vector<bool> given = bound;
+  // A variable on the left is looked up, not looked for.
+  const Expr& left = lemma.left;
+  const bool plain =
+      left.kind == ExprKind::variable || left.kind == ExprKind::list || left.kind == ExprKind::index;
+  if (plain) {
+    std::vector<Need> unbound;
+    free_variables(left, bound, unbound);
+    if (!unbound.empty()) {
+      report(id::left_side, left.span, "the left side matches every tensor there is",
+             "`given` binds it to something that is looked for");
+      return;
+    }
+  } else if (!is_term_pattern(left)) {
+    report(id::left_side, left.span,
+           "a left side is an operator with its operands, or a variable bound by `given`");
+    return;
+  } else if (const Expr* wrong = not_a_pattern(left)) {
+    report(id::pattern, wrong->span, "`" + to_string(*wrong) + "` cannot be matched");
+    return;
+  }
+  if (!plain) bind_pattern(left, bound, needs);
+  if (lemma.generic) {
+    for (const Slot slot : {lemma.generic->axis, lemma.generic->result_axis}) {
+      if (slot != kNoSlot) bound[slot] = true;
+    }
+    if (!mentions_generic(left) && std::none_of(lemma.given.begin(), lemma.given.end(),
+                                                [](const Given& g) { return mentions_generic(g.pattern); })) {
+      report(id::generic, left.span,
+             "the operator variable `" + lemma.generic->name + "` is not on the left side");
+    }
+    if (lemma.direction == Direction::both) {
+      report(id::generic, lemma.right.span,
+             "a lemma with an operator variable goes from left to right: write `=>`");
+    }
+  }
+  complain(" before it is needed in this pattern");
+  std::vector<bool> matched = bound;
+  bind_conditions(lemma.when, bound, needs);
+  complain("");
+  for (const Expr& conjunct : lemma.trigger) free_variables(conjunct, bound, needs);
+  free_variables(lemma.right, bound, needs);
+  complain("");
+  if (lemma.direction == Direction::both && !plain) check_backwards(lemma, right, given);
+  for (std::size_t i = 0; i < lemma.parameters; ++i) {
+    if (expressions.used(static_cast<Slot>(i))) continue;
+    report(id::unused_variable, lemma.slots[i].span,
+           "the variable `" + lemma.slots[i].name + "` is not used");
+    diagnostics_.back().severity = support::Severity::warning;
+  }
+}
+
+// Of a lemma that goes both ways, the right side is matched too.
+void Resolver::check_backwards(const Lemma& lemma, const Node& right, std::vector<bool> bound) {
+  const auto hint = "write `=>` if it is meant from left to right only";
+  std::vector<Variable> slots = lemma.slots;
+  const Expr& pattern = lemma.right;
+  static_cast<void>(right);
+  if (pattern.kind == ExprKind::variable) {
+    if (pattern.slot < bound.size() && bound[pattern.slot]) return;
+    report(id::left_side, pattern.span, "read from right to left, this matches every tensor there is", hint);
+    return;
+  }
+  if (!is_term_pattern(pattern)) {
+    report(id::left_side, pattern.span, "read from right to left, this cannot be looked for", hint);
+    return;
+  }
+  if (const Expr* wrong = not_a_pattern(pattern)) {
+    report(id::pattern, wrong->span, "read from right to left, `" + to_string(*wrong) + "` cannot be matched",
+           hint);
+    return;
+  }
+  std::vector<Need> needs;
+  bind_pattern(pattern, bound, needs);
+  std::vector<Expr> when = lemma.when;
+  bind_conditions(when, bound, needs);
+  free_variables(lemma.left, bound, needs);
+  std::set<Slot> seen;
+  for (const Need& need : needs) {
+    if ((need.slot < bound.size() && bound[need.slot]) || !seen.insert(need.slot).second) continue;
+    report(id::unbound_variable, need.span,
+           "read from right to left, nothing gives `" + lemma.slots[need.slot].name + "` a value", hint);
+  }
+}
+
+void Resolver::generic(const syntax::GenericVariable& text, Lemma& lemma, Expressions& expressions,
+                       OperatorVariable& variable) {
+  static_cast<void>(lemma);
+  variable.name = text.name.text;
+  variable.trait = Trait::elementwise;
+  const TraitWords* found = nullptr;
+  for (const TraitWords& one : traits()) {
+    if (text.words.size() != one.words.size() + (one.axis ? 1 : 0)) continue;
+    bool same = true;
+    for (std::size_t i = 0; i < one.words.size(); ++i) same = same && text.words[i].text == one.words[i];
+    if (same) found = &one;
+  }
+  if (found == nullptr || found->result != text.result.has_value()) {
+    report(id::generic, text.span, "unknown trait of an operator variable",
+           "maps a -> r, maps pair a -> r, reduces sum a, reduces max a, linear, elementwise");
+    return;
+  }
+  variable.trait = found->trait;
+  if (found->axis) variable.axis = expressions.declare(text.words.back(), ty(Base::axis));
+  if (found->result) variable.result_axis = expressions.declare(*text.result, ty(Base::axis));
+  if (globals_.operator_ids.contains(text.name.text) || globals_.definitions.contains(text.name.text)) {
+    report(id::duplicate, text.name.span, "`" + text.name.text + "` is an operator already");
+  }
+}
+
+void Resolver::resolve_predicate(const syntax::PredicateText& text, Predicate& predicate) {
+  // The slots are those of the signature; the scope needs their names.
+  const std::vector<Variable> signature = std::move(predicate.slots);
+  predicate.slots.clear();
+  Expressions expressions(globals_, diagnostics_, predicate.slots);
+  std::size_t i = 0;
+  for (const std::vector<syntax::ParameterText>* group : {&text.parameters.before, &text.parameters.after}) {
+    for (const syntax::ParameterText& p : *group) expressions.declare(p.name, {signature[i++].type, {}});
+  }
+  expressions.set_place(Place::trigger);
+  predicate.body = expressions.want(text.body, base_type(Base::boolean));
+}
+
+void Resolver::resolve_law(const syntax::LawText& text, support::Span span) {
+  Law law;
+  law.name = text.name.text;
+  for (const Law& other : rules_->laws_) {
+    if (other.name == law.name) {
+      report(id::duplicate, text.name.span, "the law `" + law.name + "` is declared already");
+    }
+  }
+  law.span = span;
+  Expressions expressions(globals_, diagnostics_, law.slots);
+  for (const syntax::Name& name : text.parameters) expressions.declare(name, ty(Base::scalar));
+  expressions.set_place(Place::law);
+  if (!is_equation(text.statement)) {
+    report(id::syntax, text.statement.span, "a law is an equation: expected `==`");
+    return;
+  }
+  const Type scalar = base_type(Base::scalar);
+  law.left = expressions.want(text.statement.children[0], scalar);
+  law.right = expressions.want(text.statement.children[1], scalar);
+  if (text.condition) law.condition = expressions.want(*text.condition, base_type(Base::boolean));
+  rules_->laws_.push_back(std::move(law));
+}
+
+}  // namespace entangle::rules

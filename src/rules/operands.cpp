@@ -1,0 +1,337 @@
+// Applications of operators and definitions.
+#include <algorithm>
+
+#include "entangle/support/text.h"
+#include "rules/expressions.h"
+
+namespace entangle::rules {
+
+using syntax::Item;
+using syntax::Node;
+using syntax::NodeKind;
+
+namespace {
+
+constexpr std::size_t kMostExpansions = 2000;
+
+Typed finish(Expr expr, Ty type) {
+  expr.type = type.type;
+  return {std::move(expr), std::move(type)};
+}
+
+Expr star_of(Expr list) {
+  Expr star;
+  star.kind = ExprKind::star;
+  star.span = list.span;
+  star.type = list.type;
+  star.args.push_back(std::move(list));
+  return star;
+}
+
+bool takes_list(const Operator& op) {
+  return std::any_of(op.tensors.begin(), op.tensors.end(),
+                     [](const Parameter& p) { return p.type.is_list(); });
+}
+
+std::vector<std::string> names_of(const std::vector<Parameter>& parameters) {
+  std::vector<std::string> names;
+  for (const Parameter& parameter : parameters) names.push_back(parameter.name);
+  return names;
+}
+
+std::string signature(const Operator& op) {
+  std::string result = "`" + op.name + "(";
+  for (std::size_t i = 0; i < op.tensors.size(); ++i) {
+    result += (i > 0 ? ", " : "") + op.tensors[i].name + ": " + to_string(op.tensors[i].type);
+  }
+  for (std::size_t i = 0; i < op.attributes.size(); ++i) {
+    result += (i > 0 ? ", " : "; ") + op.attributes[i].name + ": " + to_string(op.attributes[i].type);
+  }
+  return result + ")`";
+}
+
+}  // namespace
+
+Typed Expressions::operand(const Node& node) {
+  if (node.kind == NodeKind::star) {
+    Typed inner = resolve(node.children[0]);
+    if (!fits(base_type(Base::tensor, 1), inner.ty.type)) {
+      report(id::type, node.span, "expected a list of tensors after `*`, this is " + describe(inner.ty.type));
+    }
+    Expr star = star_of(std::move(inner.expr));
+    star.span = node.span;
+    return finish(std::move(star), std::move(inner.ty));
+  }
+  const Type tensor = base_type(Base::tensor);
+  Typed result = resolve(node, &tensor);
+  if (result.ty.type.depth == 1 && fits(base_type(Base::tensor, 1), result.ty.type)) return result;
+  as_tensor(result);
+  return result;
+}
+
+Typed Expressions::apply(const Node& node, const Operator& op) {
+  Expr expr;
+  expr.kind = ExprKind::apply;
+  expr.span = node.span;
+  expr.op = op.id;
+  expr.name = op.name;
+  operands(node, op, expr);
+  attributes(node, op, expr);
+  return finish(std::move(expr), ty(Base::tensor));
+}
+
+void Expressions::operands(const Node& node, const Operator& op, Expr& into) {
+  const bool lists = takes_list(op);
+  bool open = false;  // the number of operands is not known here
+  const auto add = [&](Typed one) {
+    if (one.expr.kind == ExprKind::star) {
+      open = true;
+    } else if (one.ty.type.depth == 1) {
+      one.expr = star_of(std::move(one.expr));
+      open = true;
+    } else if (lists && is_any(one.ty.type) && one.expr.kind != ExprKind::wildcard) {
+      open = true;
+    }
+    if (open && !lists && (one.expr.kind == ExprKind::star)) {
+      report(id::arity, one.expr.span, "`" + op.name + "` takes no list", signature(op));
+    }
+    into.args.push_back(std::move(one.expr));
+  };
+  for (const Item& item : node.items) {
+    if (item.kind == Item::Kind::named && place_ == Place::leaf) continue;  // an attribute
+    if (item.kind == Item::Kind::comprehension) {
+      report(id::syntax, item.span, "a list of operands is written in brackets",
+             "`" + op.name + "([... for ...])`");
+      open = true;
+      continue;
+    }
+    if (item.kind != Item::Kind::plain) {
+      report(id::syntax, item.span, "operands are expressions; attributes come after `;`", signature(op));
+      open = true;
+      continue;
+    }
+    if (item.parts[0].kind == NodeKind::list) {
+      for (const Node& entry : item.parts[0].children) add(operand(entry));
+      if (!lists) report(id::arity, item.span, "`" + op.name + "` takes no list", signature(op));
+      continue;
+    }
+    add(operand(item.parts[0]));
+  }
+  std::size_t least = 0;
+  for (const Parameter& p : op.tensors) least += !p.type.is_list() || p.type.nonempty ? 1 : 0;
+  const std::size_t given = into.args.size();
+  const bool wrong = lists ? !open && given < least : given != least;
+  if (!wrong) return;
+  std::string takes = std::to_string(least) + (least == 1 ? " operand" : " operands");
+  if (lists) takes = "at least " + takes;
+  std::string message = "`";
+  message += op.name;
+  message += "` takes " + takes + ", not " + std::to_string(given);
+  if (!lists || !open) report(id::arity, node.children[0].span, message, signature(op));
+}
+
+void Expressions::attributes(const Node& node, const Operator& op, Expr& into) {
+  std::vector<const Node*> given(op.attributes.size(), nullptr);
+  std::size_t position = 0;
+  bool named = false;
+  bool wrong = false;
+  const auto by_name = [&](const Item& item) {
+    named = true;
+    std::string name = item.parts[0].text;
+    if (place_ == Place::leaf && name == "start") name = "begin";
+    const auto at = std::find_if(op.attributes.begin(), op.attributes.end(),
+                                 [&](const Parameter& p) { return p.name == name; });
+    if (item.parts[0].kind != NodeKind::name || at == op.attributes.end()) {
+      report(id::unknown_attribute, item.parts[0].span,
+             "`" + op.name + "` has no attribute `" + item.parts[0].text + "`",
+             support::did_you_mean(item.parts[0].text, names_of(op.attributes)));
+      wrong = true;
+      return;
+    }
+    const Node*& place = given[static_cast<std::size_t>(at - op.attributes.begin())];
+    if (place != nullptr) report(id::attribute, item.span, "the attribute `" + at->name + "` is given twice");
+    place = &item.parts[1];
+  };
+  if (place_ == Place::leaf) {
+    for (const Item& item : node.items) {
+      if (item.kind == Item::Kind::named) by_name(item);
+    }
+  }
+  for (const Item& item : node.attributes) {
+    if (item.kind == Item::Kind::named) {
+      by_name(item);
+    } else if (item.kind != Item::Kind::plain) {
+      report(id::syntax, item.span, "attributes are expressions, by position or as `name = expression`");
+      wrong = true;
+    } else if (named) {
+      report(id::attribute, item.span, "attributes by position come before those by name");
+      wrong = true;
+    } else if (position == given.size()) {
+      report(id::arity, item.span,
+             "`" + op.name + "` takes " + std::to_string(given.size()) +
+                 (given.size() == 1 ? " attribute" : " attributes"),
+             signature(op));
+      wrong = true;
+      break;
+    } else {
+      given[position++] = &item.parts[0];
+    }
+  }
+  std::vector<std::string> missing;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const Parameter& parameter = op.attributes[i];
+    if (given[i] != nullptr) {
+      into.attrs.push_back(attribute(*given[i], parameter));
+    } else if (place_ == Place::pattern) {
+      Expr any;
+      any.kind = ExprKind::wildcard;
+      any.span = node.span;
+      any.type = parameter.type;
+      into.attrs.push_back(std::move(any));
+    } else if (parameter.default_value) {
+      into.attrs.push_back(*parameter.default_value);
+    } else {
+      missing.push_back("`" + parameter.name + "`");
+      into.attrs.emplace_back();
+    }
+  }
+  if (!missing.empty() && !wrong) {
+    report(id::attribute, node.children[0].span,
+           std::string(missing.size() == 1 ? "the attribute " : "the attributes ") +
+               support::join_list(missing) + (missing.size() == 1 ? " is missing" : " are missing"),
+           signature(op));
+  }
+}
+
+// In a pattern: a variable, a constant, `_`, or an expression over variables that are bound elsewhere.
+Expr Expressions::attribute(const Node& node, const Parameter& parameter) {
+  if (place_ != Place::pattern) return want(node, parameter.type);
+  if (node.kind == NodeKind::name) {
+    Typed result = resolve(node, &parameter.type);
+    if (result.expr.kind == ExprKind::wildcard) {
+      result.expr.type = parameter.type;
+    } else {
+      check(result, parameter.type);
+    }
+    return std::move(result.expr);
+  }
+  if (node.kind == NodeKind::list) {
+    // Entries of a list attribute may be variables.
+    Typed result = resolve(node, &parameter.type);
+    check(result, parameter.type);
+    return std::move(result.expr);
+  }
+  place_ = Place::when;
+  Expr result = want(node, parameter.type);
+  place_ = Place::pattern;
+  return result;
+}
+
+// A use of a definition is its body, with the arguments in the places of the parameters. An argument that is
+// needed more than once is computed once.
+Typed Expressions::expand(const Node& node, Definition& definition) {
+  const std::string& name = definition.text->name.text;
+  Typed failed = finish({}, ty(Base::any));
+  failed.expr.span = node.span;
+  if (definition.open) {
+    report(id::recursion, node.children[0].span, "the definition of `" + name + "` uses itself");
+    return failed;
+  }
+  if (++expansions_ > kMostExpansions) {
+    if (expansions_ == kMostExpansions + 1) {
+      report(id::too_large, node.children[0].span, "definitions make this declaration too large");
+    }
+    return failed;
+  }
+  std::vector<const Node*> given(definition.parameters.size(), nullptr);
+  std::size_t position = 0;
+  for (const std::vector<Item>* items : {&node.items, &node.attributes}) {
+    for (const Item& item : *items) {
+      if (item.kind == Item::Kind::named && item.parts[0].kind == NodeKind::name) {
+        const auto at = std::find_if(definition.parameters.begin(), definition.parameters.end(),
+                                     [&](const Parameter& p) { return p.name == item.parts[0].text; });
+        if (at == definition.parameters.end()) {
+          report(id::unknown_attribute, item.parts[0].span,
+                 "`" + name + "` has no parameter `" + item.parts[0].text + "`",
+                 support::did_you_mean(item.parts[0].text, names_of(definition.parameters)));
+          return failed;
+        }
+        given[static_cast<std::size_t>(at - definition.parameters.begin())] = &item.parts[1];
+      } else if (item.kind != Item::Kind::plain || position == given.size()) {
+        report(id::arity, item.span, "`" + name + "` takes " + std::to_string(given.size()) + " arguments");
+        return failed;
+      } else {
+        given[position++] = &item.parts[0];
+      }
+    }
+  }
+  struct Bound {
+    Slot slot;
+    std::string name;
+    Expr value;
+  };
+  std::vector<Bound> lets;
+  std::vector<Entry> entries;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const Parameter& parameter = definition.parameters[i];
+    Entry entry;
+    entry.name = parameter.name;
+    entry.ty = {parameter.type, {}};
+    if (given[i] == nullptr) {
+      if (!parameter.default_value) {
+        report(id::arity, node.children[0].span, "`" + name + "` needs `" + parameter.name + "`");
+        return failed;
+      }
+      entry.alias = *parameter.default_value;
+      entries.push_back(std::move(entry));
+      continue;
+    }
+    Typed argument = resolve(*given[i], &parameter.type);
+    check(argument, parameter.type);
+    if (!is_any(argument.ty.type) || !argument.ty.parts.empty()) entry.ty = argument.ty;
+    const bool simple = argument.expr.kind == ExprKind::variable || argument.expr.kind == ExprKind::literal ||
+                        argument.expr.kind == ExprKind::wildcard || place_ == Place::pattern;
+    if (simple || definition.uses[i] < 2) {
+      entry.alias = std::move(argument.expr);
+    } else {
+      // A name of its own, so that the text of the result means the same.
+      std::string fresh = parameter.name;
+      const auto taken = [&] {
+        return std::any_of(slots_.begin(), slots_.end(), [&](const Variable& v) { return v.name == fresh; });
+      };
+      for (int n = 1; taken(); ++n) fresh = parameter.name + "_" + std::to_string(n);
+      entry.slot = static_cast<Slot>(slots_.size());
+      slots_.push_back({fresh, entry.ty.type, node.span});
+      used_.resize(slots_.size());
+      lets.push_back({entry.slot, fresh, std::move(argument.expr)});
+    }
+    entries.push_back(std::move(entry));
+  }
+  if (definition.broken) return failed;
+  const std::size_t mark = enter();
+  const std::size_t visible = std::exchange(visible_, mark);
+  for (Entry& entry : entries) scope_.push_back(std::move(entry));
+  definition.open = true;
+  const std::size_t before = diagnostics_.size();
+  Typed body = resolve(definition.text->body);
+  definition.open = false;
+  for (std::size_t i = before; i < diagnostics_.size(); ++i) {
+    diagnostics_[i].notes.push_back({node.children[0].span, "in this use of `" + name + "`"});
+  }
+  visible_ = visible;
+  leave(mark);
+  for (std::size_t i = lets.size(); i-- > 0;) {
+    Expr let;
+    let.kind = ExprKind::let;
+    let.span = node.span;
+    let.binders = {lets[i].slot};
+    let.binder_names = {std::move(lets[i].name)};
+    let.args.push_back(std::move(lets[i].value));
+    let.args.push_back(std::move(body.expr));
+    body.expr = std::move(let);
+    body.expr.type = body.ty.type;
+  }
+  return body;
+}
+
+}  // namespace entangle::rules

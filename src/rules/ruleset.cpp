@@ -1,0 +1,28 @@
+#include "entangle/rules/ruleset.h"
+
+namespace entangle::rules {
+
+OpId RuleSet::find_op(std::string_view name) const {
+  const auto found = op_by_name_.find(std::string(name));
+  return found == op_by_name_.end() ? kNoOp : found->second;
+}
+
+const Predicate* RuleSet::find_predicate(std::string_view name) const {
+  for (const Predicate& predicate : predicates_) {
+    if (predicate.name == name) return &predicate;
+  }
+  return nullptr;
+}
+
+const std::vector<std::size_t>& RuleSet::lowerings_of(const std::string& framework_op) const {
+  static const std::vector<std::size_t> none;
+  const auto found = lowerings_by_op_.find(framework_op);
+  return found == lowerings_by_op_.end() ? none : found->second;
+}
+
+Accept RuleSet::accept(support::FileId file) const {
+  const auto found = accept_.find(file);
+  return found == accept_.end() ? Accept::none : found->second;
+}
+
+}  // namespace entangle::rules

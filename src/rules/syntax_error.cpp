@@ -1,0 +1,198 @@
+#include "rules/syntax_error.h"
+
+#include <string>
+#include <vector>
+
+#include "entangle/support/text.h"
+#include "rules/diagnostics.h"
+
+namespace entangle::rules {
+namespace {
+
+using P = grammar::RulesParser;
+
+constexpr std::size_t kDeepest = 1200;
+
+// How a declaration is called in messages.
+std::string describe(const Source& source, const antlr4::RuleContext* context) {
+  while (context != nullptr && context->getRuleIndex() != P::RuleDeclaration) {
+    context = static_cast<const antlr4::RuleContext*>(context->parent);
+  }
+  if (context == nullptr) return {};
+  const auto* declaration = static_cast<const antlr4::ParserRuleContext*>(context);
+  std::string what(source.text_of(declaration->start));
+  if (what == "include" || what == "accept") return "`" + what + "`";
+  if (what == "op") what = "operator";
+  if (what == "normalise") what = "lemma";
+  return "the " + what;
+}
+
+std::string ticked(std::string_view text) {
+  std::string result = "`";
+  result += text;
+  return result + '`';
+}
+
+// The expected tokens in words.
+std::string describe(const antlr4::misc::IntervalSet& expected, P* parser) {
+  if (expected.contains(static_cast<std::size_t>(P::OPEN_SQUARE)) &&
+      expected.contains(static_cast<std::size_t>(P::INT)) &&
+      !expected.contains(static_cast<std::size_t>(P::DOT))) {
+    return "an expression";
+  }
+  std::vector<std::string> words;
+  const bool name = expected.contains(static_cast<std::size_t>(P::NAME));
+  if (name) words.emplace_back("a name");
+  for (const std::ptrdiff_t signed_token : expected.toList()) {
+    const auto token = static_cast<std::size_t>(signed_token);
+    std::string literal = parser->getVocabulary().getLiteralName(token);
+    if (literal.size() > 2) {
+      literal = literal.substr(1, literal.size() - 2);
+      const bool word = literal[0] >= 'a' && literal[0] <= 'z';
+      if (word && name) continue;  // a keyword that may be a name
+      words.push_back(ticked(literal));
+    } else if (token == P::STRING) {
+      words.emplace_back("a string in quotes");
+    } else if (token == P::INT) {
+      words.emplace_back("a number");
+    } else if (signed_token == -1) {
+      words.emplace_back("the end");
+    }
+  }
+  return words.size() > 8 ? "something else" : support::join_list(words, " or ");
+}
+
+std::string found(const Source& source, const antlr4::Token* token) {
+  if (token->getType() == antlr4::Token::EOF) return "the end of the file";
+  return ticked(source.text_of(token));
+}
+
+// What somebody coming from another language meant.
+std::string hint(const Source& source, const antlr4::Token* token, const antlr4::Token* previous) {
+  const std::string_view text = source.text_of(token);
+  const std::string_view before = previous == nullptr ? std::string_view() : source.text_of(previous);
+  if (text == "=") return "`==` compares; `=` gives a named attribute, a default or a definition";
+  if (text == "->") return "the two sides of a lemma are separated by `=>` or `==`";
+  if (text == "&" || before == "&") return "write `and`";
+  if (text == "|" && before == "|") return "write `or`";
+  if (text == "!") return "write `not`, or `!=`";
+  if (text == "%") return "write `mod`";
+  if (text == "^") return "there is no power; write a product or an operator";
+  if (text == "'") return "strings are written in double quotes";
+  if (token->getType() >= P::LET && token->getType() <= P::NOT && text != "let" && text != "not") {
+    return ticked(text) + " is a keyword";
+  }
+  return {};
+}
+
+// The bracket that is open where the error is, when it is on an earlier line.
+void add_open_bracket(const Source& source, antlr4::TokenStream* stream, std::size_t first, std::size_t last,
+                      support::Diagnostic& diagnostic) {
+  std::vector<const antlr4::Token*> open;
+  for (std::size_t i = first; i < last; ++i) {
+    const antlr4::Token* token = stream->get(i);
+    switch (token->getType()) {
+      case P::OPEN_ROUND:
+      case P::OPEN_SQUARE:
+      case P::OPEN_CURLY:
+        open.push_back(token);
+        break;
+      case P::CLOSE_ROUND:
+      case P::CLOSE_SQUARE:
+      case P::CLOSE_CURLY:
+        if (!open.empty()) open.pop_back();
+        break;
+      default:
+        break;
+    }
+  }
+  if (open.empty() || open.back()->getLine() == stream->get(last)->getLine()) return;
+  diagnostic.notes.push_back(
+      {source.span(open.back()), ticked(source.text_of(open.back())) + " is opened here"});
+}
+
+}  // namespace
+
+void ErrorStrategy::reportError(antlr4::Parser* parser, const antlr4::RecognitionException& error) {
+  static_cast<void>(error);
+  fail(parser);
+}
+
+antlr4::Token* ErrorStrategy::recoverInline(antlr4::Parser* parser) {
+  fail(parser);
+}
+
+void ErrorStrategy::sync(antlr4::Parser* parser) {
+  static_cast<void>(parser);
+}
+
+void ErrorStrategy::fail(antlr4::Parser* parser) {
+  antlr4::TokenStream* stream = parser->getTokenStream();
+  const antlr4::Token* token = stream->LT(1);
+  const antlr4::Token* previous = stream->index() > 0 ? stream->LT(-1) : nullptr;
+  const antlr4::ParserRuleContext* context = parser->getContext();
+  support::Span span = source_.span(token);
+  std::string message;
+  switch (token->getType()) {
+    case P::OPEN_STRING:
+      message = "the string is not closed";
+      break;
+    case P::OPEN_COMMENT:
+      message = "the comment is not closed";
+      break;
+    case P::UNKNOWN:
+      message = "the character " + found(source_, token) + " has no meaning here";
+      if (static_cast<unsigned char>(source_.text_of(token)[0]) >= 0x80) {
+        message = "only comments and strings may hold other than ASCII characters";
+      }
+      break;
+    default: {
+      const antlr4::misc::IntervalSet expected = parser->getExpectedTokens();
+      const std::string what = describe(expected, static_cast<P*>(parser));
+      const std::string declaration = describe(source_, context);
+      if (context->getRuleIndex() == P::RuleDeclaration) {
+        message = "expected a declaration (`op`, `lemma`, `lower`, ...), found " + found(source_, token);
+      } else if (what == "`;`" && context->parent != nullptr && previous != nullptr) {
+        const bool clause = context->getRuleIndex() == P::RuleClause;
+        message = "expected `;` after " + (clause ? std::string("the clause") : declaration) + ", found " +
+                  found(source_, token);
+        span = source_.after(previous);
+      } else {
+        message = "expected " + what;
+        if (!declaration.empty()) message += " in " + declaration;
+        message += ", found " + found(source_, token);
+      }
+    }
+  }
+  support::Diagnostic diagnostic =
+      support::error(std::string(id::syntax), span, message, hint(source_, token, previous));
+  std::size_t first = context->start == nullptr ? 0 : context->start->getTokenIndex();
+  for (const antlr4::ParserRuleContext* up = context; up != nullptr;
+       up = static_cast<const antlr4::ParserRuleContext*>(up->parent)) {
+    if (up->start != nullptr) first = up->start->getTokenIndex();
+  }
+  add_open_bracket(source_, stream, first, token->getTokenIndex(), diagnostic);
+  throw SyntaxError(std::move(diagnostic));
+}
+
+void DepthLimit::enterEveryRule(antlr4::ParserRuleContext* context) {
+  if (++depth_ > kDeepest) {
+    throw SyntaxError(support::error(std::string(id::too_large), source_.span(context->start),
+                                     "the expression is too long or nested too deeply"));
+  }
+}
+
+void DepthLimit::exitEveryRule(antlr4::ParserRuleContext* context) {
+  static_cast<void>(context);
+  --depth_;
+}
+
+void DepthLimit::visitTerminal(antlr4::tree::TerminalNode* node) {
+  static_cast<void>(node);
+}
+
+void DepthLimit::visitErrorNode(antlr4::tree::ErrorNode* node) {
+  static_cast<void>(node);
+}
+
+}  // namespace entangle::rules
