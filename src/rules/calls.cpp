@@ -31,9 +31,7 @@ Typed finish(Expr expr, Ty type) {
 }
 
 Typed unknown(const Node& node) {
-  Expr expr;
-  expr.span = node.span;
-  return finish(std::move(expr), ty(Base::any));
+  return finish(make(ExprKind::wildcard, node), ty(Base::any));
 }
 
 bool is_aggregate(Builtin builtin) {

@@ -54,6 +54,11 @@ Typed number_literal(const sym::Scalar& value, bool scalar, support::Span span) 
   return literal(Attr::of(value), ty(Base::scalar), span);
 }
 
+// What could not be resolved: of any type.
+Typed broken(support::Span span) {
+  return finish(make(ExprKind::wildcard, span), ty(Base::any));
+}
+
 bool wants_scalar(const Type* hint) {
   return hint != nullptr && hint->base == Base::scalar && hint->depth == 0;
 }
@@ -160,8 +165,38 @@ std::vector<Expr> Expressions::conjuncts(const Node& node) {
     return result;
   }
   std::vector<Expr> result;
+  if (place_ == Place::when && node.kind == NodeKind::binary && node.operation == Operation::equal) {
+    if (std::optional<Expr> equation = defining_equation(node)) {
+      result.push_back(std::move(*equation));
+      return result;
+    }
+  }
   result.push_back(want(node, kBoolean));
   return result;
+}
+
+// `v == e` where v is declared nowhere: a variable of its own.
+std::optional<Expr> Expressions::defining_equation(const Node& node) {
+  const Node& name = node.children[0];
+  if (name.kind != NodeKind::name || !bare_unknown(name) || bare_unknown(node.children[1]) ||
+      name.text == "_" || tensor::parse_dtype(name.text)) {
+    return std::nullopt;
+  }
+  Typed value = resolve(node.children[1]);
+  // What is compared with a name is a name.
+  if (value.ty.type.base == Base::name && value.expr.kind == ExprKind::variable) return std::nullopt;
+  Expr variable = make(ExprKind::variable, name.span);
+  variable.name = name.text;
+  variable.type = value.ty.type;
+  declare({name.text, name.span}, value.ty);
+  scope_.back().name = name.text;
+  variable.slot = scope_.back().slot;
+  Expr expr = make(ExprKind::binary, node.span);
+  expr.operation = Operation::equal;
+  expr.type = kBoolean;
+  expr.args.push_back(std::move(variable));
+  expr.args.push_back(std::move(value.expr));
+  return expr;
 }
 
 // --- expressions
@@ -218,7 +253,7 @@ Typed Expressions::resolve_here(const Node& node, const Type* hint) {
       report(id::unknown_member, node.span, "only axis clauses put an expression after a dot");
       break;
   }
-  return literal(Attr(), ty(Base::any), node.span);
+  return broken(node.span);
 }
 
 Typed Expressions::name(const Node& node, const Type* hint) {
@@ -317,7 +352,7 @@ Typed Expressions::unknown_name(const Node& node, const Type* hint) {
   }
   report(id::unknown_variable, node.span, what + " `" + node.text + "`",
          support::did_you_mean(node.text, names));
-  return literal(Attr(), ty(Base::any), node.span);
+  return broken(node.span);
 }
 
 Typed Expressions::number(const Node& node, const Type* hint) {
@@ -333,7 +368,7 @@ Typed Expressions::number(const Node& node, const Type* hint) {
   const std::optional<sym::Scalar> value = sym::Scalar::from_decimal_text(node.text);
   if (!value) {
     report(id::type, node.span, "the number is too large or too small");
-    return literal(Attr(), ty(Base::any), node.span);
+    return broken(node.span);
   }
   return literal(Attr::of(*value), ty(Base::scalar), node.span);
 }
@@ -479,7 +514,7 @@ Typed Expressions::arithmetic(const Node& node, const Type* hint) {
     const std::optional<sym::Scalar> quotient = *a / *b;
     if (!quotient) {
       report(id::type, node.span, "division by zero");
-      return literal(Attr(), ty(Base::any), node.span);
+      return broken(node.span);
     }
     const bool scalar = wants_scalar(hint) || is_literal(expr.args[0], Attr::Kind::scalar) ||
                         is_literal(expr.args[1], Attr::Kind::scalar);
@@ -513,7 +548,7 @@ Typed Expressions::member(const Node& node) {
     report(id::unknown_member, node.span,
            "there is no `." + node.text + "`: tensors have `.shape` and `.dtype`",
            support::did_you_mean(node.text, {"shape", "dtype"}));
-    return literal(Attr(), ty(Base::any), node.span);
+    return broken(node.span);
   }
   expr.name = node.text;
   if (!fits(kTensor, type)) {
@@ -529,7 +564,7 @@ Typed Expressions::index(const Node& node) {
   if (base.ty.type.base == Base::tensor && base.ty.type.depth == 0) return element(std::move(base), node);
   if (node.children.size() != 2) {
     report(id::arity, node.span, "a list takes one index");
-    return literal(Attr(), ty(Base::any), node.span);
+    return broken(node.span);
   }
   const Type& type = base.ty.type;
   if (!is_any(type) && list_depth(type) == 0) {

@@ -64,6 +64,7 @@ class Expressions {
   // expressions.cpp
   Typed resolve_here(const syntax::Node& node, const Type* hint);
   const Entry* find(std::string_view name) const;
+  std::optional<Expr> defining_equation(const syntax::Node& node);
   Typed name(const syntax::Node& node, const Type* hint);
   Typed unknown_name(const syntax::Node& node, const Type* hint);
   Typed implicit(const syntax::Node& node);

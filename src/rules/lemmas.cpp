@@ -236,8 +236,14 @@ void Resolver::check_lemma(Lemma& lemma, const Node& right, Expressions& express
   free_variables(lemma.right, bound, needs);
   complain("");
   if (lemma.direction == Direction::both && !plain) check_backwards(lemma, right, given);
-  for (std::size_t i = 0; i < lemma.parameters; ++i) {
-    if (expressions.used(static_cast<Slot>(i))) continue;
+  std::vector<bool> defined(lemma.slots.size(), false);  // by an equation, and declared nowhere else
+  for (const Expr& conjunct : lemma.when) {
+    if (conjunct.kind != ExprKind::binary || conjunct.operation != Operation::equal) continue;
+    const Slot slot = conjunct.args[0].slot;
+    if (conjunct.args[0].kind == ExprKind::variable && slot >= lemma.parameters) defined[slot] = true;
+  }
+  for (std::size_t i = 0; i < lemma.slots.size(); ++i) {
+    if (expressions.used(static_cast<Slot>(i)) || (i >= lemma.parameters && !defined[i])) continue;
     report(id::unused_variable, lemma.slots[i].span,
            "the variable `" + lemma.slots[i].name + "` is not used");
     diagnostics_.back().severity = support::Severity::warning;

@@ -232,6 +232,7 @@ Expr Expressions::attribute(const Node& node, const Parameter& parameter) {
 Typed Expressions::expand(const Node& node, Definition& definition) {
   const std::string& name = definition.text->name.text;
   Typed failed = finish({}, ty(Base::any));
+  failed.expr.kind = ExprKind::wildcard;
   failed.expr.span = node.span;
   if (definition.open) {
     report(id::recursion, node.children[0].span, "the definition of `" + name + "` uses itself");
