@@ -32,7 +32,7 @@ const Int s1 = Int::symbol("s1");
 TEST_CASE("constants") {
   static_assert(Int(3).is_constant());
   static_assert(Int(3) == Int(3L));
-  static_assert(!Int(3).is_poison());
+  CHECK(!Int(3).is_poison());
   CHECK(Int() == Int(0));
   CHECK(Int(2) + Int(3) == 5);
   CHECK(Int(2) - Int(3) == -1);
