@@ -12,8 +12,6 @@ class ContextDecoder(Decoder):
         self.index = p.place("cp")
         self.zigzag = c.zigzag and self.parts > 1
         pieces = self.parts * (2 if self.zigzag else 1)
-        if c.seq % pieces:
-            raise ValueError(f"--seq {c.seq} is not divisible by {pieces}, the number of chunks")
         self.chunk = p.extent("s1", c.seq // pieces)
         self.local = self.chunk * (2 if self.zigzag else 1)
         self.seq = self.chunk * pieces

@@ -182,7 +182,10 @@ class Decoder(VocabularyMixin):
     def kv_layout(self, d):
         if self.heads.owners is None:
             return self.cut(0, [n * d for n in self.heads.kv])
-        return Copies(self.p.mesh, 0, [[r for i in owners for r in self.replicas(i)] for owners in self.heads.owners], d)
+        if "kv" not in self.cached:
+            owners = [[r for i in places for r in self.replicas(i)] for places in self.heads.owners]
+            self.cached["kv"] = Copies(self.p.mesh, 0, owners, d)
+        return self.cached["kv"]
 
     def replicas(self, place):
         """The ranks at a place along the axis."""

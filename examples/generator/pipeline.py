@@ -68,7 +68,8 @@ class PipelineDecoder(Decoder):
         self.now = m
         if self.first:
             return self.embed(self.tokens("ids"))
-        tag = len(self.micro) - 1 - m if self.p.broken("wrong-order", "micro-batches received in reverse") else m
+        reverse = self.p.broken("wrong-order", f"stage {self.stage}: micro-batches received in reverse")
+        tag = len(self.micro) - 1 - m if reverse else m
         return self.p.receive(self.shape(self.seq, self.c.hidden), self.stage - 1, tag)
 
     def passed_on(self, x, m):

@@ -7,8 +7,6 @@ import make
 from .layout import Layout, Mesh
 from .sizes import Size
 
-COUNTED = ("add", "mul")  # operators on sizes
-
 
 class Program(make.Program):
     """The graph of one rank, or the sequential one (rank None: every mesh axis has size 1 and nothing breaks).
@@ -119,7 +117,7 @@ class Program(make.Program):
 
     def node(self, op, args, shape, dtype, kwargs=None, sym=None):
         encoded = self.encode(args)
-        name = self.unique("getitem" if op == "operator.getitem" else op.split(".")[1])
+        name = self.unique("sym_size_int" if op == "aten.sym_size.int" else op.split(".")[1])
         dtype = [self.precision(d) for d in dtype] if isinstance(dtype, (list, tuple)) else self.precision(dtype)
         entry = {"name": name, "op": op, "args": encoded, "kwargs": {k: self.encode(v) for k, v in (kwargs or {}).items()},
                  "shape": shape, "dtype": dtype}
@@ -226,7 +224,7 @@ class Program(make.Program):
         if self.broken("duplicate-collective", label):
             y = self.slice(self.gathered(y, axis), 0, 0, y.shape[0])
         rotated = self.broken("wrong-order", f"{label}: parts rotated")
-        other = (dim + 1) % len(x.shape) if self.broken("wrong-axis", label) else dim
+        other = (dim + 1) % len(x.shape) if len(x.shape) > 1 and self.broken("wrong-axis", label) else dim
         if other == 0 and not rotated and dim == 0:
             return y
         parts = self.chunks(y, n, 0)
@@ -238,18 +236,18 @@ class Program(make.Program):
         n, last = self.size(axis), len(x.shape) - 1
         if n == 1:
             return x
-        part = x.shape[dim] // n
+        whole, part = x.shape, x.shape[dim] // n
         if self.broken("drop-collective", label):
             return self.slice(x, dim, self.place(axis) * part, (self.place(axis) + 1) * part)
         if self.broken("duplicate-collective", label):
             x = self.reduced(x, "sum", axis)
         kind = "avg" if self.broken("wrong-scale", f"{label}: average instead of sum") else "sum"
-        other = last if x.shape[last] % n == 0 and self.broken("wrong-axis", label) else dim
+        other = last if last != dim and x.shape[last] % n == 0 and self.broken("wrong-axis", label) else dim
         if other != 0:
             x = self.cat(self.chunks(x, n, other), 0)
         y = self.wait(self.op("_c10d_functional.reduce_scatter_tensor.default", x, kind, n, axis,
                               shape=(x.shape[0] // n,) + x.shape[1:]))
-        return y if other == dim else self.view(y, *y.shape[:dim], part, *y.shape[dim + 1:last], x.shape[last] * (n if last != dim else 1))
+        return y if other == dim else self.view(y, *whole[:dim], part, *whole[dim + 1:])
 
     def exchanged(self, x, take, give, axis):
         """all_to_all_single: `give` rows to each rank, `take` rows from each."""

@@ -91,7 +91,10 @@ def check(c):
     """ValueError, with a reason, for a configuration that has no programs."""
     dp = c.ranks // c.tp if "tp" in STRATEGIES[c.strategy].axes else 1
     training, cut = c.strategy in ("dp", "ga"), "tp" in STRATEGIES[c.strategy].axes
-    even_batch = {"ep": c.ranks, "pp": c.micro if c.loss != "none" or c.symbolic else 1}.get(c.strategy, 1 if training else dp)
+    even_batch = {"ep": c.ranks, "pp": c.micro if c.loss != "none" or c.symbolic else 1}.get(c.strategy, dp)
+    if training:
+        even_batch = dp * c.micro if c.symbolic else 1
+    chunks = c.ranks * (2 if c.zigzag else 1)
     conditions = [
         (c.ranks >= 1 and c.batch >= 1 and c.seq >= 1, "sizes must be positive"),
         (not cut or c.ranks % c.tp == 0, f"--ranks {c.ranks} is not divisible by --tp {c.tp}"),
@@ -102,10 +105,11 @@ def check(c):
          "more ranks for a KV head than it has query heads"),
         (not cut or c.mlp >= c.tp and c.vocab >= c.tp, "fewer rows than ranks"),
         (not c.sequence_parallel or c.seq % c.tp == 0, f"--seq {c.seq} is not divisible by {c.tp}, the number of tensor-parallel ranks"),
-        (c.symbolic or c.batch % even_batch == 0, f"--batch {c.batch} is not divisible by {even_batch}"),
+        (c.batch % even_batch == 0, f"--batch {c.batch} is not divisible by {even_batch}"),
         (c.strategy not in ("ep", "ep-sum") or c.experts >= c.ranks, "fewer experts than ranks"),
         (c.strategy != "ep-sum" or c.top_k <= c.experts, "--top-k is more than there are experts"),
-        (c.strategy not in ("ep", "pp") or c.layout == "bsh" or c.strategy == "pp", "ep needs --layout bsh"),
+        (c.strategy != "ep" or c.layout == "bsh", "ep needs --layout bsh"),
+        (c.strategy != "cp" or c.seq % chunks == 0, f"--seq {c.seq} is not divisible by {chunks}, the number of chunks"),
         (c.strategy != "cp" or c.attention != "flash", "the flash operator takes no mask: use another --attention with cp"),
         (c.strategy != "pp" or c.batch >= c.micro, "fewer sequences than micro-batches"),
         (c.strategy != "dp" or c.batch >= c.ranks // c.tp, "fewer rows than ranks"),
