@@ -112,7 +112,7 @@ class EGraph final : public term::Store {
   // Says that the class of a leaf may hold anything, e.g. uninitialised memory: it is not `defined`. To be
   // said before the leaf is used.
   void set_undefined(TermId id);
-  // Narrows the known interval of a class.
+  // Narrows the known interval of a class; its users follow at the next rebuild.
   void set_interval(TermId id, const term::Interval& interval);
 
   // Joins two classes; the reason is kept between the very terms given. False: the types or the known scalars
