@@ -1,122 +1,142 @@
 // The rule language (docs/rule-language.md).
 //
 // Every decision is made by one token of lookahead, so that the generated parser never simulates the automaton. Therefore binary
-// operators are a flat chain here: which binds tighter is decided by the table in src/rules/tree.cpp. LET_IN is the `in` that ends the
-// value of a `let`; the token stream is told before parsing (src/rules/parser.cpp).
+// operators are a flat chain here: which binds tighter is decided by the table in src/rules/tree.cpp. Two things are told to the
+// token stream before parsing (src/rules/tokens.cpp): LET_IN is the `in` that ends the value of a `let`; a keyword that begins a
+// declaration or a clause is a NAME elsewhere. Everything that src/rules/tree.cpp needs is labelled: no parse tree is kept.
 grammar Rules;
 
 tokens { LET_IN }
 
 declaration
-  : inclusion | acceptance | operation | derived | function | law | lemma | predicate | lowering | transfer
+  : theInclusion=inclusion | theAcceptance=acceptance | theOperation=operation | theDefinition=definition | theFunction=function
+  | theLaw=law | theLemma=lemma | thePredicate=predicate | theLowering=lowering | theTransfer=transfer
   ;
 
-inclusion : 'include' STRING ';' ;
-acceptance : 'accept' word ';' ;
-operation : 'op' word parameters flags? (';' | '{' clause* '}') ;
-flags : ':' word (',' word)* ;
-derived : 'def' word parameters '=' expr ';' ;
-function : 'function' word '(' words? ')' ';' ;
-law : 'law' word '(' words? ')' ':' expr ('when' expr)? ';' ;
+inclusion : 'include' path=STRING ';' ;
+acceptance : 'accept' level=NAME ';' ;
+operation : 'op' name=NAME params=parameters (':' flags+=NAME (',' flags+=NAME)*)? (';' | '{' clauses+=clause* '}') ;
+definition : 'def' name=NAME params=parameters '=' body=expr ';' ;
+function : 'function' name=NAME '(' (params+=NAME (',' params+=NAME)*)? ')' ';' ;
+law : 'law' name=NAME '(' (params+=NAME (',' params+=NAME)*)? ')' ':' statement=expr ('when' condition=expr)? ';' ;
 lemma
-  : 'normalise'? ('lemma' | 'axiom') word operatorVariable? parameters ':' (premises namedEquation | equation) lemmaTail* ';'
+  : normalise='normalise'? kind=('lemma' | 'axiom') name=NAME variable=operatorVariable? params=parameters ':'
+    ('given' given+=expr (',' given+=expr)* left=namedExpr ('=>' right=expr)? | statement=expr ('=>' right=expr)?)
+    tails+=lemmaTail* ';'
   ;
-predicate : 'predicate' word parameters '=' expr ';' ;
-lowering : ('lower' | 'collective') frameworkName parameters condition? ':' expr condition? ';' ;
-transfer : ('send' | 'recv') frameworkName parameters ';' ;
+lemmaTail : kind='when' value=expr | kind='trigger' value=expr | kind='because' reason=STRING ;
+operatorVariable : '<' name=NAME ':' words+=NAME+ ('->' result=NAME)? '>' ;
+predicate : 'predicate' name=NAME params=parameters '=' body=expr ';' ;
+lowering
+  : kind=('lower' | 'collective') name=frameworkName params=parameters ('when' conditions+=expr)? ':' body=expr ('when' conditions+=expr)? ';'
+  ;
+transfer : kind=('send' | 'recv') name=frameworkName params=parameters ';' ;
 
-words : word (',' word)* ;
-condition : 'when' expr ;
-
-parameters : '(' parameterGroup? (';' parameterGroup?)? ')' ;
-parameterGroup : parameter (',' parameter)* ;
-parameter : word (':' type)? ('=' expr)? ;
-type : word ('(' word ')')? typeSuffix* ;
-typeSuffix : '*' | '+' | '?' ;
+parameters : '(' (before+=parameter (',' before+=parameter)*)? (semicolon=';' (after+=parameter (',' after+=parameter)*)?)? ')' ;
+parameter : name=NAME (':' type=typeName)? ('=' value=expr)? ;
+typeName : base=NAME ('(' of=NAME ')')? suffixes+=('*' | '+' | '?')* ;
 
 clause
-  : 'let' word '=' expr ';'                                               # letClause
-  | 'require' expr ';'                                                    # requireClause
-  | 'shape' expr ';'                                                      # shapeClause
-  | 'dtype' expr ';'                                                      # dtypeClause
-  | 'value' word '=>' expr ';'                                            # valueClause
-  | 'maps' word axisRange? ':' expr '<-' axisOperand (',' axisOperand)* ';'  # mapsClause
-  | 'reduces' word word axisRange? ':' axisOperand (',' axisOperand)* ';' # reducesClause
-  | 'linear' words ('when' expr)? ';'                                     # linearClause
-  | 'because' STRING ';'                                                  # becauseClause
+  : kind='let' name=NAME '=' value=expr ';'
+  | kind='require' value=expr ';'
+  | kind='shape' value=expr ';'
+  | kind='dtype' value=expr ';'
+  | kind='value' name=NAME '=>' value=expr ';'
+  | kind='maps' name=NAME range=axisRange? ':' value=expr '<-' operands+=axisOperand (',' operands+=axisOperand)* ';'
+  | kind='reduces' reduction=NAME name=NAME range=axisRange? ':' operands+=axisOperand (',' operands+=axisOperand)* ';'
+  | kind='linear' names+=NAME (',' names+=NAME)* ('when' value=expr)? ';'
+  | kind='because' reason=STRING ';'
   ;
-axisRange : '(' word '<' expr ('if' expr)? ')' ;
-axisOperand : word '.' (word | INT | '(' expr ')') ;
+axisRange : '(' name=NAME '<' bound=expr ('if' filter=expr)? ')' ;
+axisOperand : name=NAME '.' (plain=NAME | plain=INT | '(' axis=expr ')') ;
 
-operatorVariable : '<' word ':' word+ ('->' word)? '>' ;
-premises : 'given' expr (',' expr)* ;
-equation : expr ('=>' expr)? ;
-namedEquation : namedExpr ('=>' expr)? ;
-lemmaTail : 'when' expr | 'trigger' expr | 'because' STRING ;
-
-frameworkName : STRING | namePart+ ;
-namePart : word | keyword | INT | DECIMAL | '.' | '..' | ':' | '/' | '-' ;
+frameworkName : quoted=STRING | namePart+ ;
+namePart : NAME | INT | DECIMAL | '.' | '..' | ':' | '/' | '-' | keyword ;
 keyword
   : 'if' | 'then' | 'else' | 'let' | 'in' | LET_IN | 'for' | 'forall' | 'exists' | 'and' | 'or' | 'not' | 'floordiv' | 'mod'
   | 'with' | 'without' | 'when' | 'given' | 'trigger' | 'because'
   ;
 
-expr : prefix* (keyworded | postfix tail?) ;
-namedExpr : word suffix* tail? ;
-prefix : '-' | '*' | 'not' ;
+expr : prefixes+=('-' | '*' | 'not')* (special=keyworded | operand=postfix rest=tail?) ;
+namedExpr : name=NAME suffixes+=suffix* rest=tail? ;
 tail
-  : binary expr
-  | 'with' '[' expr ']' '=' expr
-  | 'without' expr
-  ;
-binary
-  : 'or' | 'and' | '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | '++' | '+' | '-' | '*' | '/' | 'floordiv' | 'mod'
+  : binary=('or' | 'and' | '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | '++' | '+' | '-' | '*' | '/' | 'floordiv' | 'mod') right=expr
+  | with='with' '[' at=expr ']' '=' right=expr
+  | without='without' right=expr
   ;
 keyworded
-  : 'if' expr 'then' expr 'else' expr                                     # conditional
-  | 'let' word '=' expr LET_IN expr                                       # letIn
-  | ('forall' | 'exists') word ('@' word | (',' word)* 'in' expr (',' binding)*) ':' expr  # quantified
+  : kind='if' first=expr 'then' second=expr 'else' third=expr
+  | kind='let' names+=NAME '=' first=expr LET_IN second=expr
+  | kind=('forall' | 'exists') names+=NAME (at='@' names+=NAME | (',' names+=NAME)* 'in' first=expr (',' more+=binding)*) ':' second=expr
   ;
-binding : word (',' word)* 'in' expr ;
+binding : names+=NAME (',' names+=NAME)* 'in' over=expr ;
 
-postfix : primary suffix* ;
-primary
-  : word | INT | DECIMAL | STRING
-  | '(' expr (',' expr)* ')'
-  | '[' (expr (comprehension | (',' expr)*))? ']'
+postfix
+  : (word=NAME | number=(INT | DECIMAL) | quoted=STRING
+    | round='(' entries+=expr (',' entries+=expr)* ')'
+    | square='[' (entries+=expr (each=comprehension | (',' entries+=expr)*))? ']'
+    ) suffixes+=suffix*
   ;
 suffix
-  : '.' (word | keyword | INT | DECIMAL | STRING | '(' expr ')')          # member
-  | '[' (expr (':' expr? | (',' expr)*) | ':' expr?) ']'                  # subscript
-  | '(' items? others? attributes? ')'                                    # call
+  : kind='.' (member=(NAME | INT | DECIMAL | STRING) | word=keyword | '(' computed=expr ')')
+  | kind='[' (entries+=expr (colon=':' end=expr? | (',' entries+=expr)*) | colon=':' end=expr?) ']'
+  | kind='(' (items+=item (',' items+=item)*)? ('|' others+=NAME ('@' others+=NAME)? '=>' other=expr)?
+    (semicolon=';' (attributes+=item (',' attributes+=item)*)?)? ')'
   ;
-attributes : ';' items? ;
-others : '|' word ('@' word)? '=>' expr ;
-items : item (',' item)* ;
-item : '..' | expr ('=' expr | ':' expr | comprehension | 'if' expr)? ;
-comprehension : 'for' binding ('if' expr)? ;
+item : dots='..' | first=expr (kind=('=' | ':' | 'if') second=expr | each=comprehension)? ;
+comprehension : 'for' from=binding ('if' condition=expr)? ;
 
-// Keywords that begin a declaration or a clause are ordinary names elsewhere.
-word
-  : NAME
-  | 'include' | 'accept' | 'op' | 'def' | 'function' | 'law' | 'lemma' | 'axiom' | 'normalise' | 'predicate' | 'lower' | 'collective'
-  | 'send' | 'recv' | 'require' | 'shape' | 'dtype' | 'value' | 'maps' | 'reduces' | 'linear'
-  ;
+leaf : value=expr EOF ;
 
-leaf : expr EOF ;
-
+// Keywords at the beginning of declarations and clauses.
+INCLUDE : 'include' ;
+ACCEPT : 'accept' ;
+OP : 'op' ;
+DEF : 'def' ;
+FUNCTION : 'function' ;
+LAW : 'law' ;
+LEMMA : 'lemma' ;
+AXIOM : 'axiom' ;
+NORMALISE : 'normalise' ;
+PREDICATE : 'predicate' ;
+LOWER : 'lower' ;
+COLLECTIVE : 'collective' ;
+SEND : 'send' ;
+RECV : 'recv' ;
+REQUIRE : 'require' ;
+SHAPE : 'shape' ;
+DTYPE : 'dtype' ;
+VALUE : 'value' ;
+MAPS : 'maps' ;
+REDUCES : 'reduces' ;
+LINEAR : 'linear' ;
+// Keywords everywhere.
 LET : 'let' ;
 IN : 'in' ;
 FOR : 'for' ;
 FORALL : 'forall' ;
 EXISTS : 'exists' ;
+IF : 'if' ;
+THEN : 'then' ;
+ELSE : 'else' ;
 OR : 'or' ;
 AND : 'and' ;
 NOT : 'not' ;
+FLOORDIV : 'floordiv' ;
+MOD : 'mod' ;
+WITH : 'with' ;
+WITHOUT : 'without' ;
+WHEN : 'when' ;
+GIVEN : 'given' ;
+TRIGGER : 'trigger' ;
+BECAUSE : 'because' ;
 ASSIGN : '=' ;
 IMPLIES : '=>' ;
 ARROW : '->' ;
+FROM : '<-' ;
 AT : '@' ;
+BAR : '|' ;
+QUESTION : '?' ;
 EQUAL : '==' ;
 NOT_EQUAL : '!=' ;
 LESS : '<' ;
@@ -128,8 +148,6 @@ PLUS : '+' ;
 MINUS : '-' ;
 STAR : '*' ;
 SLASH : '/' ;
-FLOORDIV : 'floordiv' ;
-MOD : 'mod' ;
 COLON : ':' ;
 SEMICOLON : ';' ;
 COMMA : ',' ;

@@ -32,20 +32,15 @@ class ErrorStrategy : public antlr4::DefaultErrorStrategy {
   const Source& source_;
 };
 
-// Limits nesting, so that no input overflows the stack.
-class DepthLimit : public antlr4::tree::ParseTreeListener {
+// The parser, with a limit on nesting so that no input overflows the stack.
+class LimitedParser : public grammar::RulesParser {
  public:
-  explicit DepthLimit(const Source& source) : source_(source) {}
-  void reset() { depth_ = 0; }
-
-  void enterEveryRule(antlr4::ParserRuleContext* context) override;
-  void exitEveryRule(antlr4::ParserRuleContext* context) override;
-  void visitTerminal(antlr4::tree::TerminalNode* node) override;
-  void visitErrorNode(antlr4::tree::ErrorNode* node) override;
+  LimitedParser(antlr4::TokenStream* tokens, const Source& source) : RulesParser(tokens), source_(source) {}
+  void enterRule(antlr4::ParserRuleContext* context, std::size_t state, std::size_t rule) override;
 
  private:
   const Source& source_;
-  std::size_t depth_ = 0;
+  std::size_t calls_ = 0;
 };
 
 }  // namespace entangle::rules

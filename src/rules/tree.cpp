@@ -90,19 +90,14 @@ class Builder {
  private:
   // --- small things
 
-  std::string text(antlr4::tree::TerminalNode* node) {
-    return std::string(source_.text_of(node->getSymbol()));
-  }
-  Name name(P::WordContext* context) {
-    return {std::string(source_.text_of(context->start)), source_.span(context)};
-  }
-  std::vector<Name> names(const std::vector<P::WordContext*>& words) {
+  std::string text(const antlr4::Token* token) { return std::string(source_.text_of(token)); }
+  std::string unquoted(const antlr4::Token* token) { return unescape(source_.text_of(token)); }
+  Name name(const antlr4::Token* token) { return {text(token), source_.span(token)}; }
+  std::vector<Name> names(const std::vector<antlr4::Token*>& tokens) {
     std::vector<Name> result;
-    for (P::WordContext* word : words) result.push_back(name(word));
+    result.reserve(tokens.size());
+    for (const antlr4::Token* token : tokens) result.push_back(name(token));
     return result;
-  }
-  std::vector<Name> names(P::WordsContext* context) {
-    return context == nullptr ? std::vector<Name>() : names(context->word());
   }
   std::optional<Node> optional(P::ExprContext* context) {
     return context == nullptr ? std::nullopt : std::optional(expression(context));
@@ -114,9 +109,15 @@ class Builder {
     node.children = std::move(children);
     return node;
   }
+  Node word(const antlr4::Token* token, NodeKind kind = NodeKind::name) {
+    Node node = make(kind, source_.span(token));
+    node.text = kind == NodeKind::string ? unquoted(token) : text(token);
+    return node;
+  }
   template <class... Nodes>
   static std::vector<Node> list(Nodes... nodes) {
     std::vector<Node> result;
+    result.reserve(sizeof...(nodes));
     (result.push_back(std::move(nodes)), ...);
     return result;
   }
@@ -124,130 +125,100 @@ class Builder {
   // --- declarations
 
   Declaration::Content content(P::DeclarationContext* context) {
-    if (auto* c = context->inclusion()) return inclusion(c);
-    if (auto* c = context->acceptance()) return Acceptance{name(c->word())};
-    if (auto* c = context->operation()) return operation(c);
-    if (auto* c = context->derived()) {
-      return DefText{name(c->word()), parameters(c->parameters()), expression(c->expr())};
+    if (auto* c = context->theInclusion) return Inclusion{unquoted(c->path), source_.span(c->path)};
+    if (auto* c = context->theAcceptance) return Acceptance{name(c->level)};
+    if (auto* c = context->theOperation) return operation(c);
+    if (auto* c = context->theDefinition) {
+      return DefText{name(c->name), parameters(c->params), expression(c->body)};
     }
-    if (auto* c = context->function()) return FunctionText{name(c->word()), names(c->words())};
-    if (auto* c = context->law()) {
-      LawText law{name(c->word()), names(c->words()), expression(c->expr(0)), std::nullopt};
-      if (c->expr().size() > 1) law.condition = expression(c->expr(1));
-      return law;
+    if (auto* c = context->theFunction) return FunctionText{name(c->name), names(c->params)};
+    if (auto* c = context->theLaw) {
+      return LawText{name(c->name), names(c->params), expression(c->statement), optional(c->condition)};
     }
-    if (auto* c = context->lemma()) return lemma(c);
-    if (auto* c = context->predicate()) {
-      return PredicateText{name(c->word()), parameters(c->parameters()), expression(c->expr())};
+    if (auto* c = context->theLemma) return lemma(c);
+    if (auto* c = context->thePredicate) {
+      return PredicateText{name(c->name), parameters(c->params), expression(c->body)};
     }
-    if (auto* c = context->lowering()) return lowering(c);
-    auto* c = context->transfer();
+    if (auto* c = context->theLowering) return lowering(c);
+    auto* c = context->theTransfer;
     ENTANGLE_CHECK(c != nullptr, "a declaration of an unknown kind");
     LoweringText result;
-    result.kind = source_.text_of(c->start) == "send" ? LoweringKind::send : LoweringKind::recv;
-    result.name = framework_name(c->frameworkName());
-    result.parameters = parameters(c->parameters());
+    result.kind = c->kind->getType() == P::SEND ? LoweringKind::send : LoweringKind::recv;
+    result.name = framework_name(c->name);
+    result.parameters = parameters(c->params);
     return result;
-  }
-
-  Inclusion inclusion(P::InclusionContext* context) {
-    return {unescape(text(context->STRING())), source_.span(context->STRING()->getSymbol())};
   }
 
   OperatorText operation(P::OperationContext* context) {
     OperatorText result;
-    result.name = name(context->word());
-    result.parameters = parameters(context->parameters());
-    if (context->flags() != nullptr) result.flags = names(context->flags()->word());
-    for (P::ClauseContext* c : context->clause()) result.clauses.push_back(clause(c));
+    result.name = name(context->name);
+    result.parameters = parameters(context->params);
+    result.flags = names(context->flags);
+    for (P::ClauseContext* c : context->clauses) result.clauses.push_back(clause(c));
     return result;
+  }
+
+  static Clause::Kind clause_kind(std::size_t token) {
+    switch (token) {
+      case P::LET:
+        return Clause::Kind::let;
+      case P::REQUIRE:
+        return Clause::Kind::require;
+      case P::SHAPE:
+        return Clause::Kind::shape;
+      case P::DTYPE:
+        return Clause::Kind::dtype;
+      case P::VALUE:
+        return Clause::Kind::value;
+      case P::MAPS:
+        return Clause::Kind::maps;
+      case P::REDUCES:
+        return Clause::Kind::reduces;
+      case P::LINEAR:
+        return Clause::Kind::linear;
+      default:
+        return Clause::Kind::because;
+    }
   }
 
   Clause clause(P::ClauseContext* context) {
     Clause result;
     result.span = source_.span(context);
-    if (auto* c = dynamic_cast<P::LetClauseContext*>(context)) {
-      result.kind = Clause::Kind::let;
-      result.name = name(c->word());
-      result.expr = expression(c->expr());
-    } else if (auto* c = dynamic_cast<P::RequireClauseContext*>(context)) {
-      result.kind = Clause::Kind::require;
-      result.expr = expression(c->expr());
-    } else if (auto* c = dynamic_cast<P::ShapeClauseContext*>(context)) {
-      result.kind = Clause::Kind::shape;
-      result.expr = expression(c->expr());
-    } else if (auto* c = dynamic_cast<P::DtypeClauseContext*>(context)) {
-      result.kind = Clause::Kind::dtype;
-      result.expr = expression(c->expr());
-    } else if (auto* c = dynamic_cast<P::ValueClauseContext*>(context)) {
-      result.kind = Clause::Kind::value;
-      result.name = name(c->word());
-      result.expr = expression(c->expr());
-    } else if (auto* c = dynamic_cast<P::MapsClauseContext*>(context)) {
-      result.kind = Clause::Kind::maps;
-      result.name = name(c->word());
-      if (c->axisRange() != nullptr) result.range = axis_range(c->axisRange());
-      result.expr = expression(c->expr());
-      for (auto* operand : c->axisOperand()) result.operands.push_back(axis_operand(operand));
-    } else if (auto* c = dynamic_cast<P::ReducesClauseContext*>(context)) {
-      result.kind = Clause::Kind::reduces;
-      result.reduction = name(c->word(0));
-      result.name = name(c->word(1));
-      if (c->axisRange() != nullptr) result.range = axis_range(c->axisRange());
-      for (auto* operand : c->axisOperand()) result.operands.push_back(axis_operand(operand));
-    } else if (auto* c = dynamic_cast<P::LinearClauseContext*>(context)) {
-      result.kind = Clause::Kind::linear;
-      result.names = names(c->words());
-      result.expr = optional(c->expr());
-    } else if (auto* c = dynamic_cast<P::BecauseClauseContext*>(context)) {
-      result.kind = Clause::Kind::because;
-      result.text = unescape(text(c->STRING()));
+    result.kind = clause_kind(context->kind->getType());
+    if (context->name != nullptr) result.name = name(context->name);
+    if (context->reduction != nullptr) result.reduction = name(context->reduction);
+    if (P::AxisRangeContext* range = context->range) {
+      result.range = AxisRange{name(range->name), expression(range->bound), optional(range->filter)};
     }
+    result.expr = optional(context->value);
+    for (P::AxisOperandContext* operand : context->operands) {
+      result.operands.push_back({name(operand->name), axis(operand)});
+    }
+    result.names = names(context->names);
+    if (context->reason != nullptr) result.text = unquoted(context->reason);
     return result;
   }
 
-  AxisRange axis_range(P::AxisRangeContext* context) {
-    AxisRange result{name(context->word()), expression(context->expr(0)), std::nullopt};
-    if (context->expr().size() > 1) result.filter = expression(context->expr(1));
-    return result;
-  }
-
-  AxisOperand axis_operand(P::AxisOperandContext* context) {
-    AxisOperand result{name(context->word(0)), {}};
-    if (context->expr() != nullptr) {
-      result.axis = expression(context->expr());
-    } else if (context->INT() != nullptr) {
-      result.axis = make(NodeKind::number, source_.span(context->INT()->getSymbol()));
-      result.axis.text = text(context->INT());
-    } else {
-      const Name axis = name(context->word(1));
-      result.axis = make(NodeKind::name, axis.span);
-      result.axis.text = axis.text;
-    }
-    return result;
+  Node axis(P::AxisOperandContext* context) {
+    if (context->axis != nullptr) return expression(context->axis);
+    return word(context->plain, context->plain->getType() == P::INT ? NodeKind::number : NodeKind::name);
   }
 
   Parameters parameters(P::ParametersContext* context) {
     Parameters result;
     result.span = source_.span(context);
-    for (antlr4::tree::ParseTree* child : context->children) {
-      if (auto* group = dynamic_cast<P::ParameterGroupContext*>(child)) {
-        auto& into = result.semicolon ? result.after : result.before;
-        for (P::ParameterContext* p : group->parameter()) into.push_back(parameter(p));
-      } else if (auto* token = dynamic_cast<antlr4::tree::TerminalNode*>(child)) {
-        if (token->getSymbol()->getType() == P::SEMICOLON) result.semicolon = true;
-      }
-    }
+    result.semicolon = context->semicolon != nullptr;
+    for (P::ParameterContext* p : context->before) result.before.push_back(parameter(p));
+    for (P::ParameterContext* p : context->after) result.after.push_back(parameter(p));
     return result;
   }
 
   ParameterText parameter(P::ParameterContext* context) {
-    ParameterText result{name(context->word()), std::nullopt, optional(context->expr())};
-    if (P::TypeContext* type = context->type()) {
-      TypeText written{name(type->word(0)), std::nullopt, {}, source_.span(type)};
-      if (type->word().size() > 1) written.of = name(type->word(1));
-      for (P::TypeSuffixContext* suffix : type->typeSuffix())
-        written.suffix += source_.text_of(suffix->start);
+    ParameterText result{name(context->name), std::nullopt, optional(context->value)};
+    if (P::TypeNameContext* type = context->type) {
+      TypeText written{name(type->base), std::nullopt, {}, source_.span(type)};
+      if (type->of != nullptr) written.of = name(type->of);
+      for (const antlr4::Token* suffix : type->suffixes) written.suffix += source_.text_of(suffix);
       result.type = std::move(written);
     }
     return result;
@@ -255,98 +226,79 @@ class Builder {
 
   LemmaText lemma(P::LemmaContext* context) {
     LemmaText result;
-    result.name = name(context->word());
-    result.parameters = parameters(context->parameters());
-    for (antlr4::tree::ParseTree* child : context->children) {
-      auto* token = dynamic_cast<antlr4::tree::TerminalNode*>(child);
-      if (token == nullptr) break;
-      const std::string_view word = source_.text_of(token->getSymbol());
-      result.normalise = result.normalise || word == "normalise";
-      result.axiom = result.axiom || word == "axiom";
-    }
-    if (auto* variable = context->operatorVariable()) {
-      GenericVariable generic;
-      generic.span = source_.span(variable);
-      std::vector<Name> words = names(variable->word());
-      if (variable->getTokens(P::ARROW).size() == 1) {
-        generic.result = words.back();
-        words.pop_back();
-      }
-      generic.name = words.front();
-      generic.words.assign(words.begin() + 1, words.end());
+    result.normalise = context->normalise != nullptr;
+    result.axiom = context->kind->getType() == P::AXIOM;
+    result.name = name(context->name);
+    result.parameters = parameters(context->params);
+    if (P::OperatorVariableContext* variable = context->variable) {
+      GenericVariable generic{name(variable->name), names(variable->words), std::nullopt,
+                              source_.span(variable)};
+      if (variable->result != nullptr) generic.result = name(variable->result);
       result.generic = std::move(generic);
     }
-    if (auto* premises = context->premises()) {
-      for (P::ExprContext* premise : premises->expr()) result.given.push_back(expression(premise));
-      P::NamedEquationContext* equation = context->namedEquation();
-      result.left = named_expression(equation->namedExpr());
-      result.right = optional(equation->expr());
-    } else {
-      P::EquationContext* equation = context->equation();
-      result.left = expression(equation->expr(0));
-      if (equation->expr().size() > 1) result.right = expression(equation->expr(1));
-    }
-    for (P::LemmaTailContext* tail : context->lemmaTail()) lemma_tail(tail, result);
+    for (P::ExprContext* premise : context->given) result.given.push_back(expression(premise));
+    result.left = context->left != nullptr ? named_expression(context->left) : expression(context->statement);
+    result.right = optional(context->right);
+    for (P::LemmaTailContext* tail : context->tails) lemma_tail(tail, result);
     return result;
   }
 
   void lemma_tail(P::LemmaTailContext* tail, LemmaText& result) {
-    const std::string_view keyword = source_.text_of(tail->start);
     const auto set = [&](auto& into, auto value) {
-      if (into) result.second_when = source_.span(tail->start);
+      if (into) result.second_when = source_.span(tail->kind);
       into = std::move(value);
     };
-    if (keyword == "when") {
-      set(result.when, expression(tail->expr()));
-    } else if (keyword == "trigger") {
-      set(result.trigger, expression(tail->expr()));
-    } else {
-      set(result.because, unescape(text(tail->STRING())));
+    switch (tail->kind->getType()) {
+      case P::WHEN:
+        set(result.when, expression(tail->value));
+        return;
+      case P::TRIGGER:
+        set(result.trigger, expression(tail->value));
+        return;
+      default:
+        set(result.because, unquoted(tail->reason));
     }
   }
 
   LoweringText lowering(P::LoweringContext* context) {
     LoweringText result;
-    result.kind = source_.text_of(context->start) == "lower" ? LoweringKind::local : LoweringKind::collective;
-    result.name = framework_name(context->frameworkName());
-    result.parameters = parameters(context->parameters());
-    result.body = expression(context->expr());
-    for (P::ConditionContext* condition : context->condition()) {
-      (result.condition ? result.second_condition : result.condition) = expression(condition->expr());
+    result.kind = context->kind->getType() == P::LOWER ? LoweringKind::local : LoweringKind::collective;
+    result.name = framework_name(context->name);
+    result.parameters = parameters(context->params);
+    result.body = expression(context->body);
+    for (P::ExprContext* condition : context->conditions) {
+      (result.condition ? result.second_condition : result.condition) = expression(condition);
     }
     return result;
   }
 
   Name framework_name(P::FrameworkNameContext* context) {
     const Span span = source_.span(context);
+    if (context->quoted != nullptr) return {unquoted(context->quoted), span};
     const std::size_t start = context->start->getStartIndex();
-    const std::string written(source_.text.substr(start, context->stop->getStopIndex() + 1 - start));
-    return {context->STRING() != nullptr ? unescape(written) : written, span};
+    return {std::string(source_.text.substr(start, context->stop->getStopIndex() + 1 - start)), span};
   }
 
   // --- expressions
 
   void flatten(P::ExprContext* context, std::vector<Piece>& pieces) {
-    for (;;) {
-      for (P::PrefixContext* prefix : context->prefix()) {
-        const std::size_t token = prefix->start->getType();
+    while (context != nullptr) {
+      for (const antlr4::Token* prefix : context->prefixes) {
+        const std::size_t token = prefix->getType();
         Piece piece;
         piece.kind = Piece::Kind::prefix;
         piece.operation = token == P::NOT     ? Operation::logical_not
                           : token == P::MINUS ? Operation::negate
                                               : Operation::none;
         piece.level = token == P::NOT ? kNot : kUnary;
-        piece.span = source_.span(prefix->start);
+        piece.span = source_.span(prefix);
         pieces.push_back(std::move(piece));
       }
       Piece operand;
-      operand.node =
-          context->keyworded() != nullptr ? keyworded(context->keyworded()) : postfix(context->postfix());
+      operand.node = context->special != nullptr ? keyworded(context->special) : postfix(context->operand);
       operand.span = operand.node.span;
       pieces.push_back(std::move(operand));
-      P::TailContext* tail = context->tail();
-      if (tail == nullptr) return;
-      context = flatten_tail(tail, pieces);
+      context = context->rest == nullptr ? nullptr : flatten_tail(context->rest, pieces);
     }
   }
 
@@ -354,9 +306,9 @@ class Builder {
   P::ExprContext* flatten_tail(P::TailContext* tail, std::vector<Piece>& pieces) {
     Piece piece;
     piece.span = source_.span(tail->start);
-    if (tail->binary() != nullptr) {
+    if (tail->binary != nullptr) {
       piece.kind = Piece::Kind::binary;
-      const std::size_t token = tail->start->getType();
+      const std::size_t token = tail->binary->getType();
       for (const OperatorSpelling& spelling : kOperators) {
         if (spelling.token == token) {
           piece.operation = spelling.operation;
@@ -364,13 +316,12 @@ class Builder {
         }
       }
     } else {
-      const bool with = tail->expr().size() > 1;
-      piece.kind = with ? Piece::Kind::with : Piece::Kind::without;
+      piece.kind = tail->at != nullptr ? Piece::Kind::with : Piece::Kind::without;
       piece.level = kWith;
-      if (with) piece.node = expression(tail->expr(0));
+      if (tail->at != nullptr) piece.node = expression(tail->at);
     }
     pieces.push_back(std::move(piece));
-    return tail->expr().back();
+    return tail->right;
   }
 
   Node chain(std::vector<Piece> pieces) {
@@ -433,171 +384,149 @@ class Builder {
 
   Node keyworded(P::KeywordedContext* context) {
     const Span span = source_.span(context);
-    if (auto* c = dynamic_cast<P::ConditionalContext*>(context)) {
+    const std::size_t keyword = context->kind->getType();
+    if (keyword == P::IF) {
       return make(NodeKind::conditional, span,
-                  list(expression(c->expr(0)), expression(c->expr(1)), expression(c->expr(2))));
+                  list(expression(context->first), expression(context->second), expression(context->third)));
     }
-    if (auto* c = dynamic_cast<P::LetInContext*>(context)) {
-      Node node = make(NodeKind::let, span, list(expression(c->expr(0)), expression(c->expr(1))));
-      node.names.push_back(name(c->word()));
+    if (keyword == P::LET) {
+      Node node = make(NodeKind::let, span, list(expression(context->first), expression(context->second)));
+      node.names = names(context->names);
       return node;
     }
-    auto* c = dynamic_cast<P::QuantifiedContext*>(context);
-    ENTANGLE_CHECK(c != nullptr, "an expression of an unknown kind");
-    const NodeKind kind = c->start->getType() == P::FORALL ? NodeKind::forall : NodeKind::exists;
-    Node body = expression(c->expr().back());
-    if (!c->getTokens(P::AT).empty()) {
+    const NodeKind kind = keyword == P::FORALL ? NodeKind::forall : NodeKind::exists;
+    Node body = expression(context->second);
+    if (context->at != nullptr) {
       Node node =
           make(kind == NodeKind::forall ? NodeKind::others : NodeKind::exists, span, list(std::move(body)));
-      node.names = names(c->word());
+      node.names = names(context->names);
       return node;
     }
     // Several bindings: one quantifier inside the other.
-    const std::vector<P::BindingContext*> more = c->binding();
+    const std::vector<P::BindingContext*>& more = context->more;
     for (std::size_t i = more.size(); i-- > 0;) {
-      Node inner = make(kind, span, list(expression(more[i]->expr()), std::move(body)));
-      inner.names = names(more[i]->word());
+      Node inner = make(kind, span, list(expression(more[i]->over), std::move(body)));
+      inner.names = names(more[i]->names);
       body = std::move(inner);
     }
-    Node node = make(kind, span, list(expression(c->expr(0)), std::move(body)));
-    node.names = names(c->word());
+    Node node = make(kind, span, list(expression(context->first), std::move(body)));
+    node.names = names(context->names);
     return node;
   }
 
-  Node postfix(P::PostfixContext* context) {
-    return suffixes(primary(context->primary()), context->suffix());
-  }
-
   Node named_expression(P::NamedExprContext* context) {
-    const Name word = name(context->word());
-    Node node = make(NodeKind::name, word.span);
-    node.text = word.text;
     std::vector<Piece> pieces(1);
-    pieces[0].node = suffixes(std::move(node), context->suffix());
+    pieces[0].node = suffixes(word(context->name), context->suffixes);
     pieces[0].span = pieces[0].node.span;
-    if (P::TailContext* tail = context->tail()) flatten(flatten_tail(tail, pieces), pieces);
+    if (context->rest != nullptr) flatten(flatten_tail(context->rest, pieces), pieces);
     return chain(std::move(pieces));
   }
 
-  Node primary(P::PrimaryContext* context) {
-    const Span span = source_.span(context);
-    Node node = make(NodeKind::name, span);
-    if (context->word() != nullptr) {
-      node.text = source_.text_of(context->start);
-      return node;
+  Node postfix(P::PostfixContext* context) { return suffixes(primary(context), context->suffixes); }
+
+  Node primary(P::PostfixContext* context) {
+    if (context->word != nullptr) return word(context->word);
+    if (context->number != nullptr) return word(context->number, NodeKind::number);
+    if (context->quoted != nullptr) return word(context->quoted, NodeKind::string);
+    std::vector<Node> entries = expressions(context->entries);
+    const bool round = context->round != nullptr;
+    if (round && entries.size() == 1) return std::move(entries[0]);
+    const Span span = context->suffixes.empty() ? source_.span(context) : source_.span(context->start);
+    Node node = make(round ? NodeKind::tuple : NodeKind::list, span, std::move(entries));
+    if (P::ComprehensionContext* each = context->each) {
+      node.kind = NodeKind::comprehension;
+      add_comprehension(each, node.children, node.names);
     }
-    switch (context->start->getType()) {
-      case P::INT:
-      case P::DECIMAL:
-        node.kind = NodeKind::number;
-        node.text = source_.text_of(context->start);
-        return node;
-      case P::STRING:
-        node.kind = NodeKind::string;
-        node.text = unescape(source_.text_of(context->start));
-        return node;
-      default:
-        break;
-    }
-    std::vector<Node> entries;
-    for (P::ExprContext* entry : context->expr()) entries.push_back(expression(entry));
-    if (context->start->getType() == P::OPEN_ROUND) {
-      if (entries.size() == 1) return std::move(entries[0]);
-      return make(NodeKind::tuple, span, std::move(entries));
-    }
-    if (P::ComprehensionContext* c = context->comprehension()) {
-      Node result = make(NodeKind::comprehension, span, std::move(entries));
-      add_comprehension(c, result.children, result.names);
-      return result;
-    }
-    return make(NodeKind::list, span, std::move(entries));
+    return node;
+  }
+
+  std::vector<Node> expressions(const std::vector<P::ExprContext*>& all) {
+    std::vector<Node> result;
+    result.reserve(all.size());
+    for (P::ExprContext* one : all) result.push_back(expression(one));
+    return result;
   }
 
   // Adds the list, the condition if there is one, and the names.
   void add_comprehension(P::ComprehensionContext* context, std::vector<Node>& parts,
                          std::vector<Name>& bound) {
-    P::BindingContext* binding = context->binding();
-    parts.push_back(expression(binding->expr()));
-    bound = names(binding->word());
-    if (context->expr() != nullptr) parts.push_back(expression(context->expr()));
+    parts.push_back(expression(context->from->over));
+    bound = names(context->from->names);
+    if (context->condition != nullptr) parts.push_back(expression(context->condition));
   }
 
   Node suffixes(Node node, const std::vector<P::SuffixContext*>& all) {
     for (P::SuffixContext* suffix : all) {
       const Span span = cover(node.span, source_.span(suffix));
-      if (auto* c = dynamic_cast<P::MemberContext*>(suffix)) {
-        node = member(std::move(node), c, span);
-      } else if (auto* c = dynamic_cast<P::SubscriptContext*>(suffix)) {
-        node = subscript(std::move(node), c, span);
-      } else if (auto* c = dynamic_cast<P::CallContext*>(suffix)) {
-        node = call(std::move(node), c, span);
+      switch (suffix->kind->getType()) {
+        case P::DOT:
+          node = member(std::move(node), suffix, span);
+          break;
+        case P::OPEN_SQUARE:
+          node = subscript(std::move(node), suffix, span);
+          break;
+        default:
+          node = call(std::move(node), suffix, span);
       }
     }
     return node;
   }
 
-  Node member(Node of, P::MemberContext* context, Span span) {
-    if (context->expr() != nullptr) {
-      return make(NodeKind::computed, span, list(std::move(of), expression(context->expr())));
+  Node member(Node of, P::SuffixContext* context, Span span) {
+    if (context->computed != nullptr) {
+      return make(NodeKind::computed, span, list(std::move(of), expression(context->computed)));
     }
     Node node = make(NodeKind::member, span, list(std::move(of)));
-    const antlr4::Token* token = context->stop;
-    node.text = token->getType() == P::STRING ? unescape(source_.text_of(token))
-                                              : std::string(source_.text_of(token));
+    const antlr4::Token* token = context->member != nullptr ? context->member : context->word->start;
+    node.text = token->getType() == P::STRING ? unquoted(token) : text(token);
     return node;
   }
 
-  Node subscript(Node of, P::SubscriptContext* context, Span span) {
-    std::vector<P::ExprContext*> entries = context->expr();
-    if (context->COLON() == nullptr) {
+  Node subscript(Node of, P::SuffixContext* context, Span span) {
+    std::vector<Node> entries = expressions(context->entries);
+    if (context->colon == nullptr) {
       Node node = make(NodeKind::index, span, list(std::move(of)));
-      for (P::ExprContext* entry : entries) node.children.push_back(expression(entry));
+      for (Node& entry : entries) node.children.push_back(std::move(entry));
       return node;
     }
-    Node begin = make(NodeKind::missing, span);
-    Node end = make(NodeKind::missing, span);
-    const std::size_t colon = context->COLON()->getSymbol()->getTokenIndex();
-    for (P::ExprContext* entry : entries) {
-      (entry->start->getTokenIndex() < colon ? begin : end) = expression(entry);
-    }
+    Node begin = entries.empty() ? make(NodeKind::missing, span) : std::move(entries[0]);
+    Node end = context->end == nullptr ? make(NodeKind::missing, span) : expression(context->end);
     return make(NodeKind::range, span, list(std::move(of), std::move(begin), std::move(end)));
   }
 
-  Node call(Node callee, P::CallContext* context, Span span) {
+  Node call(Node callee, P::SuffixContext* context, Span span) {
     Node node = make(NodeKind::call, span, list(std::move(callee)));
-    if (context->items() != nullptr) node.items = items(context->items());
-    if (P::OthersContext* others = context->others()) {
-      node.names = names(others->word());
-      node.others.push_back(expression(others->expr()));
+    node.items = items(context->items);
+    if (context->other != nullptr) {
+      node.names = names(context->others);
+      node.others.push_back(expression(context->other));
     }
-    if (P::AttributesContext* attributes = context->attributes()) {
-      node.semicolon = true;
-      if (attributes->items() != nullptr) node.attributes = items(attributes->items());
-    }
+    node.semicolon = context->semicolon != nullptr;
+    node.attributes = items(context->attributes);
     return node;
   }
 
-  std::vector<Item> items(P::ItemsContext* context) {
+  std::vector<Item> items(const std::vector<P::ItemContext*>& all) {
     std::vector<Item> result;
-    for (P::ItemContext* item : context->item()) result.push_back(this->item(item));
+    result.reserve(all.size());
+    for (P::ItemContext* one : all) result.push_back(item(one));
     return result;
   }
 
   Item item(P::ItemContext* context) {
     Item result;
     result.span = source_.span(context);
-    const std::vector<P::ExprContext*> parts = context->expr();
-    if (parts.empty()) {
+    if (context->dots != nullptr) {
       result.kind = Item::Kind::dots;
       return result;
     }
-    for (P::ExprContext* part : parts) result.parts.push_back(expression(part));
-    if (P::ComprehensionContext* c = context->comprehension()) {
+    result.parts.push_back(expression(context->first));
+    if (P::ComprehensionContext* each = context->each) {
       result.kind = Item::Kind::comprehension;
-      add_comprehension(c, result.parts, result.names);
-    } else if (parts.size() > 1) {
-      auto* middle = dynamic_cast<antlr4::tree::TerminalNode*>(context->children[1]);
-      const std::size_t token = middle->getSymbol()->getType();
+      add_comprehension(each, result.parts, result.names);
+    } else if (context->second != nullptr) {
+      result.parts.push_back(expression(context->second));
+      const std::size_t token = context->kind->getType();
       result.kind = token == P::ASSIGN  ? Item::Kind::named
                     : token == P::COLON ? Item::Kind::colon
                                         : Item::Kind::guarded;

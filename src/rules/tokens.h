@@ -1,0 +1,19 @@
+// What the grammar cannot tell about tokens without looking far ahead.
+#pragma once
+
+#include <antlr4-runtime.h>
+
+namespace entangle::rules {
+
+// Makes the `in` that ends the value of a `let` a token of its own: it could not be told from the operator
+// `in`, or from that of a comprehension or quantifier inside the value. Makes names of the keywords of
+// declarations and clauses where none can begin.
+void mark_tokens(antlr4::CommonTokenStream& tokens);
+
+// In a manifest, what is joined by dots is one name: `r0.layers.3.wq`. Makes everything after the first dot
+// one token.
+void join_names(antlr4::CommonTokenStream& tokens);
+
+bool starts_declaration(std::size_t token);
+
+}  // namespace entangle::rules
