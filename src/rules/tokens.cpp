@@ -60,7 +60,9 @@ void mark_tokens(antlr4::CommonTokenStream& tokens) {
       }
     } else if (starts_clause(type) && type != L::LET && type != L::BECAUSE) {
       if (!open.is(L::OPEN_CURLY) || !(ended || previous == L::OPEN_CURLY)) become(L::NAME);
-    } else if (previous != L::DOT) {
+    } else {
+      // After a dot stands a name, whatever it is.
+      const bool member = previous == L::DOT;
       switch (type) {
         case L::OPEN_ROUND:
         case L::OPEN_SQUARE:
@@ -77,19 +79,20 @@ void mark_tokens(antlr4::CommonTokenStream& tokens) {
           break;
         case L::LET:
           // A clause is not followed by `in`.
-          if (!(open.is(L::OPEN_CURLY) && (ended || previous == L::OPEN_CURLY))) open.push(L::LET);
+          if (!member && !(open.is(L::OPEN_CURLY) && (ended || previous == L::OPEN_CURLY))) open.push(L::LET);
           break;
         case L::FOR:
-          open.push(L::FOR);
+          if (!member) open.push(L::FOR);
           break;
         case L::FORALL:
         case L::EXISTS:
-          open.push(L::FORALL);
+          if (!member) open.push(L::FORALL);
           break;
         case L::COLON:
           if (open.is(L::FORALL)) open.pop();
           break;
         case L::IN:
+          if (member) break;
           if (open.is(L::FOR)) {
             open.pop();
           } else if (open.is(L::LET)) {
