@@ -10,9 +10,27 @@ using graph::kNoNode;
 using graph::NodeIndex;
 using graph::TensorRef;
 
-SequentialNames::SequentialNames(const graph::Lowered& lowered) : lowered_(lowered) {
-  TermId reached = 0;
-  bool any = false;
+namespace {
+
+// Calls visit(term) for everything below `term` that `known` does not hold, operands after their users.
+template <class Known, class Visit>
+void for_each_inside(const EGraph& graph, TermId term, const Known& known, const Visit& visit) {
+  std::vector<TermId> stack{term};
+  while (!stack.empty()) {
+    const TermId at = stack.back();
+    stack.pop_back();
+    for (const TermId child : graph.original(at).children) {
+      if (!known(child)) {
+        visit(child);
+        stack.push_back(child);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+SequentialNames::SequentialNames(const graph::Lowered& lowered, const EGraph& graph) : lowered_(lowered) {
   const auto& nodes = lowered.nodes.front();
   for (NodeIndex n = 0; n < nodes.size(); ++n) {
     for (std::uint32_t k = 0; k < nodes[n].results.size(); ++k) {
@@ -20,14 +38,16 @@ SequentialNames::SequentialNames(const graph::Lowered& lowered) : lowered_(lower
       if (term == kNoTerm) {
         continue;
       }
-      reached = any ? std::max(reached, term) : term;
-      any = true;
       any_result_of_.emplace(term, TensorRef{0, n, k});
       if (!lowered.graphs.front()->nodes[n].several) {
         result_of_.emplace(term, n);
       }
+      if (nodes[n].kind == graph::Kind::leaf) {
+        continue;  // what the manifest relates it to is nobody's computation
+      }
+      const auto known = [&](TermId t) { return any_result_of_.contains(t) || inside_.contains(t); };
+      for_each_inside(graph, term, known, [&](TermId t) { inside_.emplace(t, n); });
     }
-    reach_.push_back(any ? reached + 1 : 0);
   }
 }
 
@@ -35,11 +55,8 @@ std::optional<NodeIndex> SequentialNames::node_of(TermId term) const {
   if (const auto it = any_result_of_.find(term); it != any_result_of_.end()) {
     return it->second.node;
   }
-  const auto it = std::ranges::upper_bound(reach_, term);
-  if (it == reach_.end()) {
-    return std::nullopt;
-  }
-  return static_cast<NodeIndex>(it - reach_.begin());
+  const auto it = inside_.find(term);
+  return it == inside_.end() ? std::nullopt : std::optional(it->second);
 }
 
 bool SequentialNames::is_result(TermId term) const {
@@ -95,15 +112,10 @@ DistributedNames::DistributedNames(const graph::Lowered& lowered, Joint& joint) 
     joint.add_owner(term, Owner{static_cast<int>(tensor.rank), index, number(names, node.name + result),
                                 number(places, std::to_string(tensor.node) + " " + node.op + result)});
   }
-  for (const auto& nodes : lowered.nodes) {
-    TermId reached = 0;
-    auto& reach = reach_.emplace_back();
-    for (const auto& node : nodes) {
-      for (const TermId term : node.results) {
-        reached = term == kNoTerm ? reached : std::max(reached, term + 1);
-      }
-      reach.push_back(reached);
-    }
+  for (const TensorRef& tensor : tensors_) {
+    const auto known = [&](TermId t) { return first_.contains(t) || inside_.contains(t); };
+    for_each_inside(joint.graph(), lowered.term(tensor), known,
+                    [&](TermId t) { inside_.emplace(t, tensor); });
   }
 }
 
@@ -130,25 +142,14 @@ std::string DistributedNames::name(const std::vector<Owner>& owners, bool prefer
 }
 
 Place DistributedNames::place(TermId term) const {
-  Place place;
-  if (const auto it = first_.find(term); it != first_.end()) {
-    const TensorRef& tensor = tensors_[it->second];
-    const graph::Node& node = lowered_.node(tensor);
-    return {static_cast<int>(tensor.rank), name(tensor), node.op, node.loc, {}};
+  const auto named = first_.find(term);
+  const auto inner = inside_.find(term);
+  if (named == first_.end() && inner == inside_.end()) {
+    return {};
   }
-  // A value inside a lowering: the node that built it first.
-  for (std::size_t rank = 0; rank < reach_.size(); ++rank) {
-    const auto it = std::ranges::upper_bound(reach_[rank], term);
-    if (it != reach_[rank].end()) {
-      const graph::Node& node = lowered_.graphs[rank]->nodes[it - reach_[rank].begin()];
-      return {static_cast<int>(rank),
-              relation::to_string(relation::Leaf{rank, node.name}),
-              node.op,
-              node.loc,
-              {}};
-    }
-  }
-  return place;
+  const TensorRef& tensor = named != first_.end() ? tensors_[named->second] : inner->second;
+  const graph::Node& node = lowered_.node(tensor);
+  return {static_cast<int>(tensor.rank), name(tensor), node.op, node.loc, {}};
 }
 
 }  // namespace entangle::infer

@@ -14,9 +14,9 @@ namespace entangle::infer {
 // The sequential side: terms by id as first built.
 class SequentialNames {
  public:
-  explicit SequentialNames(const graph::Lowered& lowered);
+  SequentialNames(const graph::Lowered& lowered, const EGraph& graph);
 
-  // The node that built the term: the first whose results reach its id.
+  // The node that computes the term: the first one that needs it and is not given it by another node.
   std::optional<graph::NodeIndex> node_of(TermId term) const;
   // Whether the term is a result of a node (and not a value inside a lowering).
   bool is_result(TermId term) const;
@@ -30,6 +30,7 @@ class SequentialNames {
   std::vector<TermId> reach_;                               // by node: largest result id so far
   std::unordered_map<TermId, graph::NodeIndex> result_of_;  // first single-result node
   std::unordered_map<TermId, graph::TensorRef> any_result_of_;
+  std::unordered_map<TermId, graph::NodeIndex> inside_;  // values inside a lowering
 };
 
 // The distributed side: owners number tensors by their place in `tensors`.
@@ -49,8 +50,8 @@ class DistributedNames {
   const graph::Lowered& lowered_;
   std::vector<graph::TensorRef> tensors_;
   std::vector<bool> output_;
-  std::unordered_map<TermId, std::size_t> first_;  // term as built -> tensor
-  std::vector<std::vector<TermId>> reach_;         // by rank and node
+  std::unordered_map<TermId, std::size_t> first_;        // term as built -> tensor
+  std::unordered_map<TermId, graph::TensorRef> inside_;  // values inside a lowering: the first node
 };
 
 }  // namespace entangle::infer

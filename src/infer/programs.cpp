@@ -294,7 +294,7 @@ Result<std::unique_ptr<Programs>> load_programs(const relation::Manifest& manife
   }
   apply_ranges(*programs, true);
   apply_equalities(*programs, true);
-  programs->names = std::make_unique<SequentialNames>(programs->lowered_sequential);
+  programs->names = std::make_unique<SequentialNames>(programs->lowered_sequential, *programs->graph);
   programs->lower_seconds = seconds_since(start);
   return programs;
 }
