@@ -98,7 +98,14 @@ Typed Expressions::call(const Node& node, const Type* hint) {
   if (const auto found = globals_.predicate_ids.find(name); found != globals_.predicate_ids.end()) {
     return predicate_call(node, found->second);
   }
-  if (const BuiltinInfo* info = find_builtin(name)) return builtin_call(node, *info, hint);
+  if (const BuiltinInfo* info = find_builtin(name)) {
+    // In manifests, sum(a, b) is what it looks like.
+    if (place_ == Place::leaf && (info->builtin == Builtin::sum || info->builtin == Builtin::max)) {
+      const auto n_ary = globals_.operator_ids.find(info->builtin == Builtin::sum ? "add_n" : "max_n");
+      if (n_ary != globals_.operator_ids.end()) return apply(node, (*globals_.operators)[n_ary->second]);
+    }
+    return builtin_call(node, *info, hint);
+  }
   return unknown_call(node, name);
 }
 

@@ -1,6 +1,7 @@
 // The first pass: what is declared, with which parameters.
 #include <algorithm>
 
+#include "entangle/support/hash.h"
 #include "entangle/support/text.h"
 #include "rules/resolver.h"
 
@@ -67,6 +68,8 @@ std::shared_ptr<const RuleSet> Resolver::run() {
   std::size_t predicates = 0;
   for (const syntax::File& file : files_) {
     rules_->files_.push_back(file.file);
+    rules_->fingerprint_ =
+        support::hash_combine(rules_->fingerprint_, support::hash_bytes(support::source_text(file.file)));
     for (const syntax::Declaration& declaration : file.declarations) {
       operators += std::holds_alternative<syntax::OperatorText>(declaration.content) ? 1 : 0;
       predicates += std::holds_alternative<syntax::PredicateText>(declaration.content) ? 1 : 0;

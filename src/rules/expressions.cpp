@@ -216,7 +216,7 @@ Typed Expressions::resolve_here(const Node& node, const Type* hint) {
     case NodeKind::string:
       return literal(Attr::name(node.text), ty(Base::name), node.span);
     case NodeKind::member:
-      return member(node);
+      return member(node, hint);
     case NodeKind::index:
       return index(node);
     case NodeKind::range:
@@ -278,11 +278,27 @@ Typed Expressions::name(const Node& node, const Type* hint) {
   }
   if (node.text == "none") return literal(Attr(), ty(Base::any), node.span);
   if (node.text == "inf") return number_literal(sym::Scalar::infinity(), true, node.span);
+  if (place_ == Place::leaf) return leaf(node.text, node.span, hint);
   if (lowering_ != nullptr && visible_ == 0) {
     Typed result = implicit(node);
     if (result.expr.slot != kNoSlot) return result;
   }
   return unknown_name(node, hint);
+}
+
+// A tensor of the programs, or where an integer is wanted a symbol.
+Typed Expressions::leaf(const std::string& name, support::Span span, const Type* hint) {
+  if (hint != nullptr && hint->base == Base::name) return literal(Attr::name(name), ty(Base::name), span);
+  if (const auto dtype = tensor::parse_dtype(name);
+      dtype && (hint == nullptr || hint->base != Base::tensor)) {
+    return literal(Attr::of(*dtype), ty(Base::dtype), span);
+  }
+  Expr expr = make(ExprKind::variable, span);
+  expr.name = name;
+  Ty type = ty(Base::any);
+  if (hint != nullptr && hint->base == Base::tensor) type = ty(Base::tensor);
+  if (hint != nullptr && is_integer_like(*hint)) type = ty(Base::integer);
+  return finish(std::move(expr), std::move(type));
 }
 
 // The variables every lowering has, made when they are first mentioned.
@@ -529,31 +545,44 @@ Typed Expressions::arithmetic(const Node& node, const Type* hint) {
   return finish(std::move(expr), std::move(type));
 }
 
-Typed Expressions::member(const Node& node) {
-  Typed base = resolve(node.children[0]);
+Typed Expressions::member(const Node& node, const Type* hint) {
+  const Node& of = node.children[0];
+  if (place_ == Place::leaf && of.kind == NodeKind::name) {
+    std::string name = of.text + "." + node.text;
+    for (const std::string_view last : {".shape", ".dtype"}) {
+      if (!name.ends_with(last) || (hint != nullptr && hint->base == Base::tensor)) continue;
+      name.resize(name.size() - last.size());
+      const Type tensor = kTensor;
+      return property(leaf(name, of.span, &tensor), std::string(last.substr(1)), node.span);
+    }
+    return leaf(name, node.span, hint);
+  }
+  return property(resolve(of), node.text, node.span);
+}
+
+Typed Expressions::property(Typed base, const std::string& name, support::Span span) {
   const Type& type = base.ty.type;
-  Expr expr = make(ExprKind::call, node.span);
+  Expr expr = make(ExprKind::call, span);
   Ty result = ty(Base::any);
-  if (node.text == "shape") {
+  if (name == "shape") {
     expr.builtin = Builtin::shape;
     result = ty(Base::integer, 1);
     if (!allowed(info(Builtin::shape), place_)) {
-      report(id::size_dependent, node.span,
+      report(id::size_dependent, span,
              "axis clauses may depend on attributes, ranks and dtypes, not on sizes");
     }
-  } else if (node.text == "dtype") {
+  } else if (name == "dtype") {
     expr.builtin = Builtin::dtype;
     result = ty(Base::dtype);
   } else {
-    report(id::unknown_member, node.span,
-           "there is no `." + node.text + "`: tensors have `.shape` and `.dtype`",
-           support::did_you_mean(node.text, {"shape", "dtype"}));
-    return broken(node.span);
+    report(id::unknown_member, span, "there is no `." + name + "`: tensors have `.shape` and `.dtype`",
+           support::did_you_mean(name, {"shape", "dtype"}));
+    return broken(span);
   }
-  expr.name = node.text;
+  expr.name = name;
   if (!fits(kTensor, type)) {
-    report(id::type, base.expr.span, "only tensors have `." + node.text + "`, this is " + describe(type),
-           type.depth > 0 ? "of one of its entries: `xs[0]." + node.text + "`" : "");
+    report(id::type, base.expr.span, "only tensors have `." + name + "`, this is " + describe(type),
+           type.depth > 0 ? "of one of its entries: `xs[0]." + name + "`" : "");
   }
   expr.args.push_back(std::move(base.expr));
   return finish(std::move(expr), std::move(result));

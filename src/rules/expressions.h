@@ -73,7 +73,9 @@ class Expressions {
   Typed binary(const syntax::Node& node, const Type* hint);
   Typed comparison(const syntax::Node& node);
   Typed arithmetic(const syntax::Node& node, const Type* hint);
-  Typed member(const syntax::Node& node);
+  Typed leaf(const std::string& name, support::Span span, const Type* hint);
+  Typed member(const syntax::Node& node, const Type* hint);
+  Typed property(Typed base, const std::string& name, support::Span span);
   Typed index(const syntax::Node& node);
   Typed element(Typed base, const syntax::Node& node);
   Typed range(const syntax::Node& node, const Type* hint);

@@ -23,8 +23,7 @@ class Loader {
     if (!seen_.insert(error ? path : real.string()).second) return;
     support::Result<support::FileId> file = support::read_source(path);
     if (!file) {
-      support::Diagnostic diagnostic = file.error();
-      diagnostics.push_back(std::move(diagnostic));
+      diagnostics.push_back(support::error(std::string(id::include), {}, file.error().message));
       return;
     }
     add_file(*file, fs::path(path).parent_path());

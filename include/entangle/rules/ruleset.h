@@ -210,8 +210,13 @@ Loaded load_rules(const std::vector<std::string>& paths, const std::vector<std::
 Loaded load_rules_text(const std::string& name, const std::string& text,
                        const std::vector<std::string>& folders);
 
-// A single expression over `operators` of a rule set, as in a manifest: variables are `r<rank>.<name>`
-// leaves. (Leaves parse as ExprKind::variable with `name` the leaf's text and no slot.)
+// A single expression of a manifest, over the operators of a rule set. `at` is where `text` stands (its first
+// character); without a line, diagnostics name the file only.
+//
+// Leaves are ExprKind::variable without slot; `name` is their text without quotes: `r0.layers.3.wq`, `r0.odd
+// name` for r0."odd name", `tokens`. Where an attribute is an integer such a name is a symbol. `sum(a, b)` is
+// add_n(a, b), `max(a, b)` is max_n(a, b), and attributes by name may stand among the operands: slice(r0.x,
+// dim=0, start=0, end=4), where `start` is `begin`.
 support::Result<Expr> parse_leaf_expression(const RuleSet& rules, support::FileId file,
                                             const std::string& text, support::Span at);
 
