@@ -48,19 +48,23 @@ bool Binder::fail(std::string reason) {
 bool Binder::assign() {
   const auto& parameters = lowering_.parameters;
   given_.assign(parameters.size(), nullptr);
-  if (node_.args.size() > parameters.size()) {
+  std::size_t count = node_.args.size();
+  const auto is_none = [](const Arg& arg) { return arg.literal() != nullptr && arg.literal()->is_none(); };
+  while (count > parameters.size() && is_none(node_.args[count - 1])) {
+    --count;
+  }
+  if (count > parameters.size()) {
     return fail("it takes " + std::to_string(parameters.size()) + " arguments, not " +
                 std::to_string(node_.args.size()));
   }
-  for (std::size_t i = 0; i < node_.args.size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     given_[i] = &node_.args[i];
   }
   for (const auto& [key, arg] : node_.kwargs) {
     const auto is_key = [&key = key](const Parameter& parameter) { return parameter.name == key; };
     const auto found = std::find_if(parameters.begin(), parameters.end(), is_key);
     if (found == parameters.end()) {
-      const bool none = arg.literal() != nullptr && arg.literal()->is_none();
-      if (none || (key == kGroupName && lowering_.kind != rules::LoweringKind::local)) {
+      if (is_none(arg) || (key == kGroupName && lowering_.kind != rules::LoweringKind::local)) {
         continue;
       }
       return fail("it has no argument `" + key + "`");
@@ -119,7 +123,8 @@ bool Binder::bind_parameter(const Parameter& parameter, const Arg* arg, Frame& f
     return fail("the default of `" + parameter.name + "` is undefined");
   }
   const std::optional<Attr> literal = standard->to_attr();
-  if (literal && !literal->is_none()) {
+  const bool none = literal && literal->is_none();
+  if (literal && !(none && (parameter.type.optional || parameter.type.base == Base::group))) {
     standard = of_literal(parameter.type, depth, *literal, frame);
   }
   slot = standard;

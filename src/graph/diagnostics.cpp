@@ -8,7 +8,7 @@ const std::vector<DiagnosticInfo>& diagnostics() {
       {"graph/bad-getitem", "getitem of a node without results, or of a result it does not have"},
       {"graph/bad-group", "a process group whose ranks are not distinct ranks of the program"},
       {"graph/bad-mutates", "`mutates` does not fit the arguments or the results"},
-      {"graph/bad-number", "a number that has no exact value (NaN)"},
+      {"graph/bad-number", "a number whose exponent is beyond what is computed with"},
       {"graph/bad-rank", "a rank or world size that is not sane"},
       {"graph/bad-size", "a size that is neither a number of elements nor an expression of sizes"},
       {"graph/bad-value", "the value of a constant does not fit its shape"},

@@ -259,6 +259,12 @@ bool Lowerer::operation(std::uint32_t rank, NodeIndex node) {
     spoil(rank, node, false);
     return true;
   }
+  if (at.size_condition && result.reason.empty()) {
+    set_result(rank, node, 0, target_.fresh(*at.results[0], at.name));
+    lowered_.nodes[rank][node].kind = Kind::blocked;
+    lowered_.nodes[rank][node].reason = "a condition on sizes";
+    return true;  // nothing to report: only assertions use it
+  }
   opaque(rank, node, result.reason.empty() ? "nothing is declared for `" + at.op + "`" : result.reason);
   return true;
 }

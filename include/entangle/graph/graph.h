@@ -28,8 +28,9 @@ using NodeIndex = std::uint32_t;
 inline constexpr NodeIndex kNoNode = ~NodeIndex{0};
 
 // An argument: a literal, a reference to an earlier node, or a list. Numbers without fraction or exponent are
-// integers where they fit 64 bits, all others exact scalars of their decimal text; texts are names; null is
-// none. Lists that hold no reference are literals as well: only lists with references inside are `Arg` lists.
+// integers where they fit 64 bits, all others exact scalars of their decimal text; NaN is the name `nan`;
+// texts are names; null is none. Lists that hold no reference are literals as well: only lists with
+// references inside are `Arg` lists.
 struct Arg {
   struct Ref {
     NodeIndex node = kNoNode;
@@ -66,6 +67,7 @@ struct Node {
   bool several = false;               // the results are picked by getitem
   std::vector<std::string> mutates;   // names of the arguments that result i+1 is the new value of
   std::optional<sym::Int> size;       // a scalar node that is a size: which
+  bool size_condition = false;        // a truth about sizes, for people (`u0 >= 0`)
   std::optional<tensor::Attr> value;  // constants, and placeholders with a known value
   std::string loc;                    // source line, "" when unknown
   support::Span span;                 // of its name in the file

@@ -1,0 +1,304 @@
+#include "entangle/graph/lower.h"
+
+#include <doctest/doctest.h>
+
+#include "world.h"
+
+namespace entangle::graph {
+
+using sym::Int;
+using test::call;
+using test::graph_of;
+using test::input;
+using test::ref;
+using test::World;
+
+namespace {
+
+// Lowers one graph; what went wrong is shown.
+Lowered lowered(World& world, const std::vector<Graph>& graphs, const LowerOptions& options = {}) {
+  support::Result<Lowered> result = lower(graphs, world.target, options);
+  if (!result) {
+    FAIL(support::render(result.error()));
+  }
+  return std::move(*result);
+}
+
+struct One {
+  explicit One(const std::string& nodes, sym::Facts facts = {}, const LowerOptions& options = {})
+      : world(ENTANGLE_SOURCE_DIR "/tests/graph/mini.rules", std::move(facts)),
+        graphs{graph_of(nodes)},
+        result(lowered(world, graphs, options)) {}
+
+  const LoweredNode& node(const std::string& name) const { return result.nodes[0][graphs[0].find(name)]; }
+  TermId term(const std::string& name) const { return node(name).results.at(0); }
+  std::string print(const std::string& name) const { return world.target.print(term(name)); }
+  Kind kind(const std::string& name) const { return node(name).kind; }
+
+  World world;
+  std::vector<Graph> graphs;
+  Lowered result;
+};
+
+std::string join(std::initializer_list<std::string> nodes) {
+  std::string text;
+  for (const std::string& node : nodes) {
+    text += (text.empty() ? "" : ", ") + node;
+  }
+  return text;
+}
+
+std::string kwargs(const std::string& inside) {
+  return R"(, "kwargs": {)" + inside + "}";
+}
+
+}  // namespace
+
+TEST_CASE("arguments are bound by position, keyword and default") {
+  const One one(
+      join({input("x"), input("y"), call("a", "t.add", ref("x") + "," + ref("y")),
+            call("b", "t.add", ref("x"), "[2, 4]", "f32", kwargs("\"alpha\": 3, \"y\": " + ref("y"))),
+            call("c", "t.add", ref("x") + ", 2.5"),
+            call("d", "t.same", ref("x"), "[2, 4]", "f32", kwargs(R"("memory_format": null)")),
+            call("e", "t.same", ref("x"), "[2, 4]", "f32", kwargs(R"("pin": null)")),
+            call("f", "t.same", ref("x"), "[2, 4]", "f32", kwargs(R"("pin": true)")),
+            call("g", "t.same", ref("x") + ", null, null"), call("h", "t.same", ref("x") + ", null, 1")}));
+  CHECK(one.print("a") == "add_n(x, y)");
+  CHECK(one.print("b") == "add_n(x, scale(y; 3))");
+  CHECK(one.print("c") == "add_n(x, bcast(const(; 5/2, f32); [0, 1], [2, 4]))");
+  CHECK(one.term("d") == one.term("x"));
+  CHECK(one.term("e") == one.term("x"));
+  CHECK(one.kind("f") == Kind::opaque);  // an argument nobody asked for
+  CHECK(one.node("f").reason == "it has no argument `pin`");
+  CHECK(one.term("g") == one.term("x"));
+  CHECK(one.node("h").reason == "it takes 2 arguments, not 3");
+}
+
+TEST_CASE("axes may be negative, those of the result too") {
+  const One one(
+      join({input("x"), call("a", "t.sum", ref("x") + ", -2", "[4]"), call("b", "t.sum", ref("x"), "[2]"),
+            call("c", "t.unsqueeze", ref("x") + ", -1", "[2, 4, 1]"),
+            call("d", "t.permute", ref("x") + ", [-1, 0]", "[4, 2]"),
+            call("e", "t.cat", "[" + ref("x") + ", " + ref("x") + "], -1", "[2, 8]"),
+            call("f", "t.sum", ref("x") + ", 2", "[2]")}));
+  CHECK(one.print("a") == "reduce_sum(x; 0)");
+  CHECK(one.print("b") == "reduce_sum(x; 1)");
+  CHECK(one.print("c") == "bcast(x; [2], [1])");
+  CHECK(one.print("d") == "transpose(x; [1, 0])");
+  CHECK(one.print("e") == "concat(x, x; 1)");
+  CHECK(one.kind("f") == Kind::opaque);
+}
+
+TEST_CASE("optional operands and lists with holes") {
+  const One one(
+      join({input("x"), call("a", "t.optional", ref("x")), call("b", "t.optional", ref("x") + ", null"),
+            call("c", "t.optional", ref("x") + ", " + ref("x")),
+            call("d", "t.holes", ref("x") + ", [null, " + ref("x") + "]"),
+            call("e", "t.cat", "[null, " + ref("x") + "]")}));
+  CHECK(one.term("a") == one.term("x"));
+  CHECK(one.term("b") == one.term("x"));
+  CHECK(one.print("c") == "add_n(x, x)");
+  CHECK(one.term("d") == one.term("x"));
+  CHECK(one.kind("e") == Kind::opaque);
+}
+
+TEST_CASE("several results are picked, None has no term") {
+  const One one(
+      join({input("x", "[4, 2]"), call("s", "t.chunk", ref("x"), "[[2, 2], [2, 2]]", R"(["f32", "f32"])"),
+            call("a", "getitem", ref("s") + ", 1", "[2, 2]"),
+            call("d", "t.dropout", ref("x") + ", 0.5", "[[4, 2], null]", R"(["f32", null])"),
+            call("b", "operator.getitem", ref("d") + ", 0", "[4, 2]"),
+            call("c", "operator.getitem", ref("d") + ", 1", "null", "null"),
+            call("e", "t.cat", ref("s"), "[4, 2]"),
+            call("g", "t.dropout", ref("x") + ", 0.5", "[[4, 2], null]", R"(["f32", null])")}));
+  CHECK(one.kind("s") == Kind::lowered);
+  CHECK(one.kind("a") == Kind::pick);
+  CHECK(one.print("a") == "slice(x; 0, 2, 4)");
+  CHECK(one.print("b") == "dropout(x; 1/2, 1)");
+  CHECK(one.term("c") == kNoTerm);
+  CHECK(one.print("e") == "concat(slice(x; 0, 0, 2), slice(x; 0, 2, 4); 0)");
+  CHECK(one.print("g") == "dropout(x; 1/2, 2)");  // another site
+  CHECK(one.result.describe({0, 1, 1}) == "s[1]");
+}
+
+TEST_CASE("mutated arguments come after what is returned") {
+  const One one(join({input("x"),
+                      call("n", "t.norm", "", "[null, [2, 4]]", R"([null, "f32"])",
+                           R"(, "mutates": ["result"])" + kwargs("\"result\": " + ref("x") + ", \"input\": " +
+                                                                 ref("x") + ", \"epsilon\": 1e-06")),
+                      call("y", "getitem", ref("n") + ", 1")}));
+  CHECK(one.print("y") == "scale(x; 1/1000000)");
+}
+
+TEST_CASE("constants, listed values and sizes") {
+  const One one(join({call("a", "constant", "", "[]", "f32", kwargs(R"("value": 0.1)")),
+                      call("b", "constant", "", "[2, 2]", "f32", kwargs(R"("value": [[1, 1], [1, 1]])")),
+                      call("c", "constant", "", "[2, 2]", "f32", kwargs(R"("value": [[1, 2], [3, 4]])")),
+                      call("d", "placeholder", "", "[3]", "b8", R"(, "value": [true, true, true])"),
+                      call("e", "constant", "", "[3]", "f32"), call("f", "constant", "", "[3]", "f32"),
+                      call("g", "constant", "", "[2, 2]", "f32", kwargs(R"("value": [[1, 2], [3, 4]])")),
+                      call("h", "t.full", "[2], -Infinity", "[2]", "f32", kwargs(R"("dtype": "f32")"))}));
+  CHECK(one.world.target.uniform(one.term("a")) == sym::Scalar::ratio(1, 10));
+  CHECK(one.world.target.uniform(one.term("b")) == sym::Scalar(1));
+  CHECK(one.print("c") == "split(lit(; [1, 2, 3, 4], f32); 0, 2)");
+  CHECK(one.term("c") == one.term("g"));
+  CHECK(one.world.target.uniform(one.term("d")) == sym::Scalar(1));
+  CHECK(one.kind("d") == Kind::constant);
+  CHECK(one.kind("e") == Kind::blocked);  // elided values are not known to be equal
+  CHECK(one.term("e") != one.term("f"));
+  CHECK(one.world.target.uniform(one.term("h")) == sym::Scalar::infinity(true));
+}
+
+TEST_CASE("sizes may be symbols, written or taken from nodes") {
+  const Int s0 = Int::symbol("s0");
+  const One one(join(
+      {input("x", R"(["s0", 6])"), call("n", "t.size", ref("x") + ", 0", "[]", "i64", R"(, "sym": "s0")"),
+       call("m", "t.size", ref("x") + ", -1", "[]", "i64"),
+       call("a", "t.view", ref("x") + ", [" + ref("n") + ", 2, 3]", R"(["s0", 2, 3])"),
+       call("b", "t.view", ref("x") + R"(, ["s0", 3, 2])", R"(["s0", 3, 2])"),
+       call("c", "t.view", ref("x") + ", [" + ref("n") + ", 1, " + ref("m") + "]", R"(["s0", 1, 6])"),
+       call("d", "t.slice", ref("x") + ", 1, 2, 9223372036854775807", R"(["s0", 4])")}));
+  CHECK(one.world.target.type(one.term("x")).shape == tensor::Shape{s0, 6});
+  CHECK(one.world.target.uniform(one.term("n")) == sym::Scalar(s0));
+  CHECK(one.world.target.uniform(one.term("m")) == sym::Scalar(6));
+  CHECK(one.print("a") == "split(x; 1, 3)");
+  CHECK(one.print("b") == "split(x; 1, 2)");
+  CHECK(one.print("c") == "bcast(x; [1], [1])");
+  CHECK(one.print("d") == "slice(x; 1, 2, 6)");
+}
+
+TEST_CASE("recorded sizes that are not known to be those computed make a node opaque") {
+  const std::string nodes = join({input("x", R"(["s0", 2])"), call("y", "t.exp", ref("x"), R"(["s1", 2])")});
+  const One one(nodes);
+  CHECK(one.kind("y") == Kind::opaque);
+  CHECK(one.node("y").reason == "its recorded sizes are not known to be those computed");
+  CHECK(one.world.target.type(one.term("y")).shape == tensor::Shape{Int::symbol("s1"), 2});
+  sym::Facts facts;
+  facts.add_equal(Int::symbol("s0"), Int::symbol("s1"));
+  const One known(nodes, facts);
+  CHECK(known.kind("y") == Kind::lowered);
+}
+
+TEST_CASE("what is not described is opaque: a function of operands and attributes") {
+  const One one(join({input("x"), input("y"), call("a", "foo::bar", ref("x") + ", 1"),
+                      call("b", "foo::bar", ref("x") + ", 1"), call("c", "foo::bar", ref("x") + ", 2"),
+                      call("d", "foo::bar", ref("y") + ", 1"),
+                      call("e", "foo::two", ref("x"), "[[2], [2]]", R"(["f32", "f32"])"),
+                      call("f", "foo::none", ref("x"), "null", "null"), call("g", "foo::rand", "[2, 4]"),
+                      call("h", "foo::rand", "[2, 4]")}));
+  CHECK(one.kind("a") == Kind::opaque);
+  CHECK(one.node("a").reason == "nothing is declared for `foo::bar`");
+  CHECK(one.term("a") == one.term("b"));
+  CHECK(one.term("a") != one.term("c"));
+  CHECK(one.term("a") != one.term("d"));
+  CHECK(one.node("e").results[0] != one.node("e").results[1]);
+  CHECK(one.kind("f") == Kind::none);
+  CHECK(one.kind("g") == Kind::blocked);  // without operands: each call may give anything
+  CHECK(one.term("g") != one.term("h"));
+  CHECK(one.result.opaque_ops == std::vector<std::string>{"foo::bar", "foo::two"});
+  REQUIRE(one.result.opaque.size() == 5);
+  CHECK(one.result.opaque[0].op == "foo::bar");
+  CHECK(one.result.opaque[0].operands == std::vector<TermId>{one.term("x")});
+  CHECK(tensor::to_string(one.result.opaque[0].attrs) == "[\"%0\", 1]");
+  CHECK(one.result.blocked.size() == 2);
+}
+
+TEST_CASE("the same symbol of two files is not the same argument") {
+  World world;
+  const std::string nodes = join({input("x", R"(["s0"])"), call("y", "foo::bar", R"("s0", "sum")", "[4]"),
+                                  call("z", "foo::bar", ref("w") + R"(, "s0", "sum")", "[4]")});
+  const std::string all = join({input("w", "[4]"), nodes});
+  const std::vector<Graph> graphs = test::ranks_of({all, all});
+  TermId shared = kNoTerm;
+  LowerOptions options;
+  options.leaf = [&](const TensorRef& tensor, const tensor::TensorType& type) {
+    if (tensor.node != 0) {
+      return kNoTerm;
+    }
+    return shared = shared == kNoTerm ? world.target.leaf(type, "w") : shared;
+  };
+  const Lowered result = lowered(world, graphs, options);
+  CHECK(result.nodes[0][0].results == result.nodes[1][0].results);
+  CHECK(result.nodes[0][3].results != result.nodes[1][3].results);
+}
+
+TEST_CASE("random operators and uninitialised memory are unknowns of their own") {
+  const One one(join({input("x"), call("a", "t.noise", ref("x")), call("b", "t.noise", ref("x")),
+                      call("c", "t.empty", "[2, 4]"), call("d", "t.empty", "[2, 4]")}));
+  CHECK(one.kind("a") == Kind::blocked);
+  CHECK(one.node("a").reason == "`t.noise` is random");
+  CHECK(one.term("a") != one.term("b"));
+  CHECK(one.kind("c") == Kind::lowered);
+  CHECK(one.term("c") != one.term("d"));
+  CHECK(!one.world.target.defined(one.term("c")));
+  CHECK(one.world.target.defined(one.term("x")));
+}
+
+TEST_CASE("an operator in place that does not say what it changes spoils its operand and views of it") {
+  const std::string before =
+      join({input("x"), input("y"), call("v", "t.view", ref("x") + ", [8]", "[8]"),
+            call("e", "t.exp", ref("x")), call("i", "t.add_", ref("x") + ", " + ref("y"))});
+  const One one(join({before, call("a", "t.exp", ref("x")), call("b", "t.exp", ref("y")),
+                      call("w", "t.exp", ref("v"), "[8]")}));
+  CHECK(one.kind("i") == Kind::lowered);
+  CHECK(one.kind("x") == Kind::blocked);
+  CHECK(one.kind("v") == Kind::blocked);
+  CHECK(one.kind("y") == Kind::leaf);
+  CHECK(one.kind("e") == Kind::lowered);
+  CHECK(one.print("e") == "exp(x)");
+  CHECK(one.print("i") == "add_n(x, y)");
+  CHECK(one.term("a") != one.term("e"));
+  CHECK(one.world.target.defined(one.term("b")));
+  CHECK(!one.world.target.defined(one.term("w")));
+  const One unknown(join({input("x"), call("i", "foo.bar_.out", ref("x"))}));
+  CHECK(unknown.kind("i") == Kind::blocked);
+  CHECK(unknown.kind("x") == Kind::blocked);
+}
+
+TEST_CASE("look-ups are listed, each once, with the node that has them") {
+  const One one(join({input("t", "[10, 4]"), input("i", "[3]", "i64"),
+                      call("a", "t.embedding", ref("t") + ", " + ref("i"), "[3, 4]"),
+                      call("b", "t.embedding", ref("t") + ", " + ref("i"), "[3, 4]"),
+                      call("c", "t.exp", ref("b"), "[3, 4]")}));
+  REQUIRE(one.result.lookups.size() == 1);
+  CHECK(one.result.lookups[0].term == one.term("a"));
+  CHECK(one.result.lookups[0].at == TensorRef{0, 2, 0});
+}
+
+TEST_CASE("inputs are leaves the caller chooses, and the program can be cut anywhere") {
+  LowerOptions options;
+  std::vector<TensorRef> asked;
+  options.leaf = [&](const TensorRef& tensor, const tensor::TensorType&) {
+    asked.push_back(tensor);
+    return kNoTerm;
+  };
+  options.cut = [](std::uint32_t, NodeIndex node) { return node == 1; };
+  const One one(join({input("x"), call("y", "t.exp", ref("x")), call("z", "t.exp", ref("y"))}), {}, options);
+  CHECK(asked == std::vector<TensorRef>{{0, 0, 0}, {0, 1, 0}});
+  CHECK(one.kind("y") == Kind::leaf);
+  CHECK(one.print("z") == "exp(y)");
+}
+
+TEST_CASE("owners: the tensors a class holds") {
+  LowerOptions options;
+  options.mark_named = true;
+  const One one(join({input("x"), input("b", "[4]"), call("y", "t.same", ref("x")),
+                      call("z", "t.add", ref("x") + ", " + ref("b"))}),
+                {}, options);
+  const Owners owners(one.result, one.world.target);
+  CHECK(owners.of(one.world.target.find(one.term("x"))) == std::vector<TensorRef>{{0, 0, 0}, {0, 2, 0}});
+  CHECK(one.world.target.named(one.term("z")));
+  // The broadcast inside the addition is no tensor of the program.
+  const term::NodeView sum = one.world.target.original(one.term("z"));
+  const TermId inner = sum.children[0] == one.term("x") ? sum.children[1] : sum.children[0];
+  CHECK(one.world.target.print(inner) == "bcast(b; [0], [2])");
+  CHECK(!one.world.target.named(inner));
+  CHECK(owners.of(inner).empty());
+}
+
+TEST_CASE("tensors without elements are not held against their operators") {
+  const One one(join({input("x", "[0, 4]"), call("y", "t.slice", ref("x") + ", 0, 0, 5", "[0, 4]")}));
+  CHECK(one.kind("y") == Kind::opaque);
+}
+
+}  // namespace entangle::graph
