@@ -35,6 +35,8 @@ struct Evaluator::Impl final : Interpreter {
   smt::Truth condition(const rules::Expr& expr, Frame& frame);
   std::optional<TermId> operand(const rules::Expr& expr, Frame& frame, const tensor::TensorType* type);
   const std::string& reason();
+  // Takes the reason of a layout that was asked for from outside.
+  std::optional<TermId> explained(std::optional<TermId> result);
 
   Store& store;
   Typing& typing;

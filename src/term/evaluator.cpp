@@ -111,6 +111,11 @@ const std::string& Evaluator::Impl::reason() {
   return reason_;
 }
 
+std::optional<TermId> Evaluator::Impl::explained(std::optional<TermId> result) {
+  if (!result && depth_ == 1) reason_ = layout.reason();
+  return result;
+}
+
 // --- building
 
 Maybe Evaluator::Impl::make(const Expr& expr, rules::OpId op, const Attr& attrs,
@@ -347,15 +352,18 @@ std::optional<TermId> Evaluator::evaluate_term(const Expr& expr, Frame& frame, c
 }
 
 std::optional<TermId> Evaluator::reshape(TermId x, const std::vector<Int>& sizes) {
-  return impl_->layout.reshape(x, sizes);
+  const Impl::Entry entry(*impl_);
+  return impl_->explained(impl_->layout.reshape(x, sizes));
 }
 
 std::optional<TermId> Evaluator::broadcast_to(TermId x, const std::vector<Int>& shape) {
-  return impl_->layout.broadcast_to(x, shape);
+  const Impl::Entry entry(*impl_);
+  return impl_->explained(impl_->layout.broadcast_to(x, shape));
 }
 
 std::optional<TermId> Evaluator::full(const Scalar& c, const TensorType& type) {
-  return impl_->layout.full(c, type);
+  const Impl::Entry entry(*impl_);
+  return impl_->explained(impl_->layout.full(c, type));
 }
 
 const std::string& Evaluator::reason() const {

@@ -201,7 +201,7 @@ TEST_CASE("terms") {
   CHECK(world.evaluator.reason() ==
         "`slice(x; 0, 0, 100)` is undefined: slice(f32[2, 3]; 0, 0, 100): requires `end <= x.shape[dim]`");
   CHECK(world.run("unfit", {term(x)}) == "undefined");
-  CHECK(world.evaluator.reason() == "`reshape(x; [7])` is undefined: cannot reshape [2, 3] to [7]");
+  CHECK(world.evaluator.reason().ends_with(" is undefined: cannot reshape [2, 3] to [7]"));
   const TermId c = *world.evaluator.full(3, type({4}, DType::i64));
   world.store.set_interval(c, {Int(3), std::nullopt});
   CHECK(world.run("facts", {term(c)}) == "[3, 3]");

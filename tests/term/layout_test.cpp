@@ -42,6 +42,7 @@ TEST_CASE("reshape") {
   CHECK(reshaped(world, {2, 3}, {-1, -1}) == "undefined");
   CHECK(reshaped(world, {2, 3}, {4}) == "undefined");
   CHECK(reshaped(world, {2, 3}, {-1, 4}) == "undefined");
+  CHECK(world.evaluator.reason() == "cannot reshape [2, 3] to [-1, 4]");
 }
 
 TEST_CASE("unit axes come and go as squeeze and bcast, and stay where nothing happens") {
