@@ -142,6 +142,15 @@ class Converter {
  public:
   Converter(const rules::RuleSet& rules, std::size_t ranks) : rules_(rules), ranks_(ranks) {}
 
+  Clean convert(const Leaf& leaf, Span span) const {
+    if (leaf.rank >= ranks_) {
+      fail(Problem::unknown_rank, span,
+           "there is no rank " + std::to_string(leaf.rank) + ": the ranks are 0 to " +
+               std::to_string(ranks_ - 1));
+    }
+    return Clean::of(leaf, span);
+  }
+
   Clean convert(const rules::Expr& expr) const {
     if (expr.kind == rules::ExprKind::variable) return leaf(expr);
     if (expr.kind != rules::ExprKind::apply) {
@@ -172,17 +181,22 @@ class Converter {
   }
 
   Clean leaf(const rules::Expr& expr) const {
-    const std::optional<Leaf> found = parse_leaf(expr.name);
+    const std::optional<Leaf> found = spelled_leaf(expr.name);
     if (!found) {
       fail(Problem::bad_expression, expr.span, "`" + expr.name + "` is no tensor of a rank",
            "tensors are written r<rank>.<name>, such as r0." + expr.name);
     }
-    if (found->rank >= ranks_) {
-      fail(Problem::unknown_rank, expr.span,
-           "there is no rank " + std::to_string(found->rank) + ": the ranks are 0 to " +
-               std::to_string(ranks_ - 1));
-    }
-    return Clean::of(*found, expr.span);
+    return convert(*found, expr.span);
+  }
+
+  // The text of a leaf; the name may have lost its quotes.
+  static std::optional<Leaf> spelled_leaf(const std::string& text) {
+    if (std::optional<Leaf> leaf = parse_leaf(text)) return leaf;
+    const std::size_t dot = text.find('.');
+    if (dot == std::string::npos || dot + 1 == text.size()) return std::nullopt;
+    std::optional<Leaf> leaf = parse_leaf(text.substr(0, dot) + ".x");
+    if (leaf) leaf->name = text.substr(dot + 1);
+    return leaf;
   }
 
   static bool constant(const Clean& clean) {
@@ -256,7 +270,9 @@ class Converter {
 
 support::Result<Clean> read_expression(const rules::RuleSet& rules, const Manifest& manifest,
                                        const Form& form) {
-  return guarded([&] {
+  return guarded([&]() -> Clean {
+    const Converter converter(rules, manifest.ranks);
+    if (const std::optional<Leaf> leaf = parse_leaf(form.text)) return converter.convert(*leaf, form.span);
     const support::Result<rules::Expr> expr =
         rules::parse_leaf_expression(rules, manifest.file, form.text, form.span);
     if (!expr) {
@@ -264,7 +280,7 @@ support::Result<Clean> read_expression(const rules::RuleSet& rules, const Manife
       fail(Problem::bad_expression, cause.span.line == 0 ? form.span : cause.span, cause.message,
            cause.suggestion);
     }
-    return Converter(rules, manifest.ranks).convert(*expr);
+    return converter.convert(*expr);
   });
 }
 
