@@ -112,13 +112,15 @@ Typed type_expression(Clean& clean, const Sides& sides, term::Typing& typing) {
 }
 
 void Learner::equal(sym::Int a, sym::Int b, Span span) {
+  // Sizes that differ as they are recorded are a matter of shapes, not of facts.
+  if (a == b || (a.is_constant() && b.is_constant())) return;
   const sym::Int left = facts_.normalise(a), right = facts_.normalise(b);
-  if (left == right || (left.is_constant() && right.is_constant())) return;
+  if (left == right) return;
   facts_.add_equal(left, right);
   learned_.push_back(to_string(left) + " == " + to_string(right));
   if (facts_.contradictory()) {
     fail(Problem::contradiction, span,
-         "this relation implies " + to_string(a) + " == " + to_string(b) +
+         "this relation implies " + to_string(a) + " == " + to_string(b) + ", that is " + learned_.back() +
              ", which contradicts what is known of these sizes");
   }
 }

@@ -57,7 +57,7 @@ std::string describe(const YAML::Node& node) {
     case YAML::NodeType::Scalar:
       return node.Scalar().empty() ? "an empty text" : "`" + node.Scalar() + "`";
     default:
-      return "nothing";
+      return "an empty value";
   }
 }
 

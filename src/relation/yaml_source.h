@@ -16,7 +16,7 @@ support::Span span_of(const YAML::Node& node, support::FileId file);
 support::Span span_of(const YAML::Mark& mark, support::FileId file);
 // A scalar with its place.
 Text text_of(const YAML::Node& node, support::FileId file);
-// `a mapping`, `a list`, `nothing`, `` `3` ``: for messages.
+// `a mapping`, `a list`, `an empty value`, `` `3` ``: for messages.
 std::string describe(const YAML::Node& node);
 // The one document of a registered source; throws Failure.
 YAML::Node load_document(support::FileId file);

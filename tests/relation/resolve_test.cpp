@@ -235,7 +235,7 @@ TEST_CASE("elements are used once") {
   CHECK(x("\"concat(slice(r0.x; 0, 0, 2), r1.x, slice(r0.x; 0, 2, 4); 0)\"") == "no error");
   CHECK(x("\"concat(slice(r0.x; 0, 0, 3), r1.x, slice(r0.x; 0, 2, 3); 0)\"") == "used-twice");
   CHECK(x("\"slice(concat(r0.x, r1.x, r0.x; 0); 0, 0, 8)\"") == "no error");
-  CHECK(x("\"slice(concat(r0.x, r1.x, r0.x; 0); 0, 1, 9)\"") == "used-twice");
+  CHECK(x("\"slice(concat(r0.x, r0.x, r1.x; 0); 0, 1, 9)\"") == "used-twice");
   CHECK(x("\"transpose(concat(transpose(slice(r0.x; 0, 0, 2); [1, 0]), transpose(concat(r1.x, slice(r0.x; 0, "
           "2, 4); 0); [1, 0]); 1); [1, 0])\"") == "no error");
   CHECK(x("\"add_n(concat(r0.x, r1.x; 0), concat(r1.x, r0.x; 0))\"") == "used-twice");
