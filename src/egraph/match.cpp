@@ -15,13 +15,20 @@ using term::Value;
 
 struct Matcher::Impl {
   EGraph& graph;
+  struct Normal {
+    std::uint32_t lemma = 0;
+    std::vector<rules::OpId> needs;  // see collect_needs
+  };
   // For each operator, its normalise lemmas in order.
-  std::vector<std::vector<std::uint32_t>> normalise;
-  std::size_t asked = 0;    // depth of `has` inside `has`
+  std::vector<std::vector<Normal>> normalise;
+  std::size_t asked = 0;  // depth of `has` inside `has`
+  // Frames of lemmas that are being matched, one inside the other; kept for reuse.
+  std::vector<std::unique_ptr<Frame>> frames;
+  std::size_t frames_used = 0;
   std::size_t lookups = 0;  // depth of normal forms inside look-ups
 };
 
-Matcher::Matcher(EGraph& graph) : impl_(std::make_unique<Impl>(Impl{graph, {}, 0, 0})) {
+Matcher::Matcher(EGraph& graph) : impl_(std::make_unique<Impl>(Impl{graph, {}, 0, {}, 0, 0})) {
   const rules::RuleSet& rules = graph.rules();
   impl_->normalise.resize(rules.operators().size());
   for (std::uint32_t i = 0; i < rules.lemmas().size(); ++i) {
@@ -29,12 +36,14 @@ Matcher::Matcher(EGraph& graph) : impl_(std::make_unique<Impl>(Impl{graph, {}, 0
     if (!lemma.normalise || !lemma.given.empty()) {
       continue;
     }
+    Impl::Normal normal{i, {}};
+    collect_needs(lemma.left, normal.needs);
     if (lemma.left.kind == ExprKind::apply) {
-      impl_->normalise[lemma.left.op].push_back(i);
+      impl_->normalise[lemma.left.op].push_back(normal);
     } else if (lemma.left.kind == ExprKind::generic && lemma.generic) {
       for (const rules::Operator& op : rules.operators()) {
         if (has_trait(op, lemma.generic->trait)) {
-          impl_->normalise[op.id].push_back(i);
+          impl_->normalise[op.id].push_back(normal);
         }
       }
     }
@@ -59,13 +68,18 @@ bool Matcher::match(const Expr& pattern, const term::NodeView& application, Fram
 }
 
 bool Matcher::match_lemma(const rules::Lemma& lemma, const term::NodeView& application, const Found& found) {
-  Frame frame;
-  frame.slots.resize(lemma.slots.size());
+  if (impl_->frames_used == impl_->frames.size()) {
+    impl_->frames.push_back(std::make_unique<Frame>());
+  }
+  Frame& frame = *impl_->frames[impl_->frames_used++];
+  frame.slots.assign(lemma.slots.size(), std::nullopt);
   Run run(impl_->graph, frame, lemma.generic ? &*lemma.generic : nullptr);
   auto report = [&] { return found(frame); };
   auto conditions = [&] { return run.conditions(lemma.when, lemma.trigger, report); };
   auto done = [&] { return run.settled(conditions); };
-  return run.at(lemma.left, application, kNoTerm, done);
+  const bool stop = run.at(lemma.left, application, kNoTerm, done);
+  --impl_->frames_used;
+  return stop;
 }
 
 bool Matcher::may_normalise(rules::OpId op) const {
@@ -75,7 +89,15 @@ bool Matcher::may_normalise(rules::OpId op) const {
 TermId Matcher::normal_form(const term::NodeView& application, bool build, std::size_t* lemma_index,
                             TermId* exact) {
   EGraph& graph = impl_->graph;
-  for (const std::uint32_t index : impl_->normalise[application.op]) {
+  std::uint64_t below = 0;
+  for (const TermId child : application.children) {
+    below |= graph.impl().class_of(child).operators;
+  }
+  const auto there = [&](rules::OpId op) { return (below >> (op % 64) & 1) != 0; };
+  for (const auto& [index, needs] : impl_->normalise[application.op]) {
+    if (!std::all_of(needs.begin(), needs.end(), there)) {
+      continue;
+    }
     const rules::Lemma& lemma = graph.rules().lemmas()[index];
     TermId result = kNoTerm;
     match_lemma(lemma, application, [&](Frame& frame) {

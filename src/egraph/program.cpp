@@ -12,6 +12,27 @@ namespace entangle::egraph {
 using rules::Expr;
 using rules::ExprKind;
 
+void collect_needs(const Expr& pattern, std::vector<rules::OpId>& out) {
+  for (const Expr& arg : pattern.args) {
+    switch (arg.kind) {
+      case ExprKind::apply:
+        out.push_back(arg.op);
+        break;
+      case ExprKind::star:
+      case ExprKind::list:
+        collect_needs(arg, out);
+        break;
+      case ExprKind::comprehension:
+        if (arg.args[0].kind == ExprKind::apply) {
+          out.push_back(arg.args[0].op);
+        }
+        break;
+      default:
+        break;
+    }
+  }
+}
+
 namespace {
 
 bool is_pattern(const Expr& expr) {
@@ -145,6 +166,7 @@ Rule compile(const rules::Lemma& lemma, std::uint32_t index, bool backwards) {
     return rule;
   }
   find_reach(rule);
+  collect_needs(*rule.goals[0].pattern, rule.needs);
   return rule;
 }
 

@@ -24,6 +24,8 @@ struct Rule {
   bool left_is_goal = false;
   const rules::Expr* left = nullptr;
   const rules::Expr* right = nullptr;
+  // Operators that must be among the nodes of the operands of the first goal's node.
+  std::vector<rules::OpId> needs;
   bool local = true;  // depends on nothing but what is within `depth` below the root
   unsigned depth = 1;
 };

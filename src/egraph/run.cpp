@@ -11,10 +11,6 @@ using rules::Expr;
 using rules::ExprKind;
 using term::Value;
 
-std::optional<sym::Scalar> scalar_of(const tensor::Attr& attr) {
-  return Value(attr).to_scalar();
-}
-
 // --- Values
 
 smt::Truth Run::equal(const Value& a, const Value& b) const {

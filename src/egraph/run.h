@@ -103,7 +103,7 @@ class Run {
 
 // Whether an operator has the trait for some attributes.
 bool has_trait(const rules::Operator& op, rules::Trait trait);
-// The scalar of a number or a truth value.
-std::optional<sym::Scalar> scalar_of(const tensor::Attr& attr);
+// Adds operators that must be among the nodes of the operands of whatever an application pattern matches.
+void collect_needs(const rules::Expr& pattern, std::vector<rules::OpId>& out);
 
 }  // namespace entangle::egraph

@@ -115,6 +115,7 @@ class Saturation {
   bool first_round_ = true;
   std::uint32_t seen_epoch_ = 0;  // changes of this epoch and later are news
   std::uint32_t rule_ = 0;
+  Frame frame_;  // of the rule that is being matched
 };
 
 constexpr std::uint8_t kFar = std::numeric_limits<std::uint8_t>::max();
@@ -145,7 +146,7 @@ void Saturation::find_levels() {
 }
 
 void Saturation::match_node(TermId node) {
-  const Node& data = inside_.nodes[node];
+  const Node data = inside_.nodes[node];
   if (data.state != NodeState::live || data.op == rules::kNoOp) {
     return;
   }
@@ -154,9 +155,17 @@ void Saturation::match_node(TermId node) {
     return;  // closed
   }
   const std::uint8_t level = first_round_ ? 0 : level_[root];
+  std::uint64_t below = 0;
+  for (const TermId child : data.span()) {
+    below |= inside_.class_of(child).operators;
+  }
   for (const std::uint32_t rule : program_.by_op[data.op]) {
     const Rule& candidate = program_.all[rule];
-    if (!candidate.local || level <= candidate.depth) {
+    if (candidate.local && level > candidate.depth) {
+      continue;
+    }
+    const auto there = [&](rules::OpId op) { return (below >> (op % 64) & 1) != 0; };
+    if (std::all_of(candidate.needs.begin(), candidate.needs.end(), there)) {
       match_rule(rule, node);
     }
   }
@@ -166,11 +175,10 @@ void Saturation::match_rule(std::uint32_t number, TermId node) {
   const Rule& rule = program_.all[number];
   const rules::Lemma& lemma = *rule.lemma;
   rule_ = number;
-  Frame frame;
-  frame.slots.resize(lemma.slots.size());
-  Run run(graph_, frame, lemma.generic ? &*lemma.generic : nullptr);
+  frame_.slots.assign(lemma.slots.size(), std::nullopt);
+  Run run(graph_, frame_, lemma.generic ? &*lemma.generic : nullptr);
   const TermId owner = inside_.find(node);
-  auto next = [&] { return goals(run, frame, rule, 1, owner, node); };
+  auto next = [&] { return goals(run, frame_, rule, 1, owner, node); };
   run.at(*rule.goals[0].pattern, graph_.node(node), owner, next);
 }
 
