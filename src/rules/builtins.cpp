@@ -2,6 +2,8 @@
 
 #include <unordered_map>
 
+#include "entangle/support/check.h"
+
 namespace entangle::rules {
 namespace {
 
@@ -51,6 +53,7 @@ const std::vector<BuiltinInfo> kBuiltins = {
     {"uniform", Builtin::uniform, "t", "s", static_cast<std::uint16_t>(kKnown | bits(Place::pattern))},
     {"named", Builtin::named, "t", "b", bits(Place::trigger)},
     {"constant", Builtin::constant, "t", "b", bits(Place::trigger)},
+    {"defined", Builtin::defined, "t", "b", bits(Place::when, Place::trigger)},
     {"interval_low", Builtin::interval_low, "t", "i", kKnown},
     {"interval_high", Builtin::interval_high, "t", "i", kKnown},
     {"full", Builtin::full, "s ; i* d", "t", kTerms},
@@ -76,7 +79,9 @@ const BuiltinInfo* find_builtin(std::string_view name) {
 }
 
 const BuiltinInfo& info(Builtin builtin) {
-  return kBuiltins[static_cast<std::size_t>(builtin)];
+  const BuiltinInfo& found = kBuiltins.at(static_cast<std::size_t>(builtin));
+  ENTANGLE_CHECK(found.builtin == builtin, "the table of built-in functions is out of order");
+  return found;
 }
 
 const std::vector<BuiltinInfo>& all_builtins() {

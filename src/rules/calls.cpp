@@ -39,10 +39,6 @@ bool is_aggregate(Builtin builtin) {
          builtin == Builtin::product;
 }
 
-std::string count(std::size_t n, const std::string& what) {
-  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
-}
-
 }  // namespace
 
 std::vector<std::string> Globals::callable() const {

@@ -240,7 +240,7 @@ void Resolver::default_values(std::vector<Parameter>& parameters, const syntax::
   for (const std::vector<syntax::ParameterText>* group : {&text.before, &text.after}) {
     for (const syntax::ParameterText& written : *group) {
       Parameter& parameter = parameters[i++];
-      if (!written.default_value) continue;
+      if (!written.default_value || parameter.type.base == Base::tensor) continue;
       Expressions expressions(globals_, diagnostics_, no_slots_);
       expressions.set_place(Place::lowering);
       Type expected = parameter.type;
@@ -269,14 +269,18 @@ void Resolver::collect_operator(const syntax::OperatorText& text, Span span) {
   op.attributes.assign(all.begin() + static_cast<std::ptrdiff_t>(tensors), all.end());
   std::size_t lists = 0;
   for (const Parameter& p : op.tensors) {
-    if (p.type.base != Base::tensor || p.type.depth > 1) {
+    const bool typed =
+        text.parameters.before[static_cast<std::size_t>(&p - op.tensors.data())].type.has_value();
+    if (typed && (p.type.base != Base::tensor || p.type.depth > 1)) {
       report(id::parameter, p.span, "before the `;` stand tensors: `" + p.name + "` is " + describe(p.type),
              "attributes come after the `;`");
     }
     if (p.type.is_list() && ++lists == 2) {
       report(id::parameter, p.span, "an operator has at most one list of tensors");
     }
-    if (p.default_value) report(id::parameter, p.span, "a tensor has no default value");
+    if (text.parameters.before[static_cast<std::size_t>(&p - op.tensors.data())].default_value) {
+      report(id::parameter, p.span, "a tensor has no default value");
+    }
   }
   for (const Parameter& p : op.attributes) {
     if (p.type.base == Base::tensor) {

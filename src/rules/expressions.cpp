@@ -175,14 +175,18 @@ std::vector<Expr> Expressions::conjuncts(const Node& node) {
   return result;
 }
 
-// `v == e` where v is declared nowhere: a variable of its own.
+// `v == e` or `e == v` where v is declared nowhere: a variable of its own.
 std::optional<Expr> Expressions::defining_equation(const Node& node) {
-  const Node& name = node.children[0];
-  if (name.kind != NodeKind::name || !bare_unknown(name) || bare_unknown(node.children[1]) ||
-      name.text == "_" || tensor::parse_dtype(name.text)) {
-    return std::nullopt;
-  }
-  Typed value = resolve(node.children[1]);
+  const auto undeclared = [&](const Node& side) {
+    return side.kind == NodeKind::name && bare_unknown(side) && side.text != "_" &&
+           !tensor::parse_dtype(side.text);
+  };
+  const bool turned = !undeclared(node.children[0]);
+  const Node& name = node.children[turned ? 1 : 0];
+  const Node& of = node.children[turned ? 0 : 1];
+  if (!undeclared(name) || bare_unknown(of)) return std::nullopt;
+  Typed value = resolve(of);
+  if (turned && (value.ty.type.base == Base::dtype || value.ty.type.base == Base::any)) return std::nullopt;
   // What is compared with a name is a name.
   if (value.ty.type.base == Base::name && value.expr.kind == ExprKind::variable) return std::nullopt;
   Expr variable = make(ExprKind::variable, name.span);
@@ -340,7 +344,7 @@ Typed Expressions::unknown_name(const Node& node, const Type* hint) {
   if (hint != nullptr && hint->base == Base::name) {
     return literal(Attr::name(node.text), ty(Base::name), node.span);
   }
-  if (dtype && (hint == nullptr || hint->base == Base::dtype || hint->base == Base::any)) {
+  if (dtype) {
     return literal(Attr::of(*dtype), ty(Base::dtype), node.span);
   }
   if (local_variables_ && place_ == Place::pattern) {
@@ -576,7 +580,7 @@ Typed Expressions::property(Typed base, const std::string& name, support::Span s
     result = ty(Base::dtype);
   } else {
     report(id::unknown_member, span, "there is no `." + name + "`: tensors have `.shape` and `.dtype`",
-           support::did_you_mean(name, {"shape", "dtype"}));
+           name == "rank" ? "the rank is `rank(x)`" : support::did_you_mean(name, {"shape", "dtype"}));
     return broken(span);
   }
   expr.name = name;

@@ -160,7 +160,7 @@ void Resolver::resolve_lemma(const syntax::LemmaText& text, const syntax::Declar
   lemma.right =
       lists ? expressions.want(*right, base_type(Base::tensor, 1)) : expressions.want(*right, tensor);
   if (diagnostics_.size() > before) return;
-  check_lemma(lemma, *right, expressions);
+  check_lemma(lemma, expressions);
   if (diagnostics_.size() > before &&
       std::any_of(diagnostics_.begin() + static_cast<std::ptrdiff_t>(before), diagnostics_.end(),
                   [](const support::Diagnostic& d) { return d.severity == support::Severity::error; })) {
@@ -169,17 +169,15 @@ void Resolver::resolve_lemma(const syntax::LemmaText& text, const syntax::Declar
   rules_->lemmas_.push_back(std::move(lemma));
 }
 
-void Resolver::check_lemma(Lemma& lemma, const Node& right, Expressions& expressions) {
+void Resolver::check_lemma(Lemma& lemma, Expressions& expressions) {
   std::vector<Need> needs;
   std::vector<bool> bound(lemma.slots.size(), false);
-  const auto complain = [&](const std::string& what) {
-    std::set<Slot> seen;
+  std::set<Slot> reported;
+  const auto complain = [&](const std::string& suggestion) {
     for (const Need& need : needs) {
-      if (need.slot < bound.size() && bound[need.slot]) continue;
-      if (!seen.insert(need.slot).second) continue;
-      report(id::unbound_variable, need.span,
-             "nothing gives `" + lemma.slots[need.slot].name + "` a value" + what,
-             "variables get one from the left side, from `given`, or from an equation in `when`");
+      if (!reported.insert(need.slot).second) continue;
+      report(id::unbound_variable, need.span, "nothing gives `" + lemma.slots[need.slot].name + "` a value",
+             suggestion);
     }
     needs.clear();
   };
@@ -228,14 +226,16 @@ void Resolver::check_lemma(Lemma& lemma, const Node& right, Expressions& express
              "a lemma with an operator variable goes from left to right: write `=>`");
     }
   }
-  complain(" before it is needed in this pattern");
-  std::vector<bool> matched = bound;
+  // A pattern may be computed from what another gives a value, whatever their order.
+  std::erase_if(needs, [&](const Need& need) { return need.slot < bound.size() && bound[need.slot]; });
+  complain(
+      "what an attribute is compared with is computed from variables that stand by themselves elsewhere");
   bind_conditions(lemma.when, bound, needs);
-  complain("");
+  complain("it gets one from the left side, from `given`, or from an equation before this in `when`");
   for (const Expr& conjunct : lemma.trigger) free_variables(conjunct, bound, needs);
   free_variables(lemma.right, bound, needs);
-  complain("");
-  if (lemma.direction == Direction::both && !plain) check_backwards(lemma, right, given);
+  complain("it gets one from the left side, from `given`, or from an equation in `when`");
+  if (lemma.direction == Direction::both && !plain) check_backwards(lemma, given);
   std::vector<bool> defined(lemma.slots.size(), false);  // by an equation, and declared nowhere else
   for (const Expr& conjunct : lemma.when) {
     if (conjunct.kind != ExprKind::binary || conjunct.operation != Operation::equal) continue;
@@ -251,11 +251,9 @@ void Resolver::check_lemma(Lemma& lemma, const Node& right, Expressions& express
 }
 
 // Of a lemma that goes both ways, the right side is matched too.
-void Resolver::check_backwards(const Lemma& lemma, const Node& right, std::vector<bool> bound) {
+void Resolver::check_backwards(const Lemma& lemma, std::vector<bool> bound) {
   const auto hint = "write `=>` if it is meant from left to right only";
-  std::vector<Variable> slots = lemma.slots;
   const Expr& pattern = lemma.right;
-  static_cast<void>(right);
   if (pattern.kind == ExprKind::variable) {
     if (pattern.slot < bound.size() && bound[pattern.slot]) return;
     report(id::left_side, pattern.span, "read from right to left, this matches every tensor there is", hint);

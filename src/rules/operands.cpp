@@ -84,18 +84,23 @@ void Expressions::operands(const Node& node, const Operator& op, Expr& into) {
   const bool lists = takes_list(op);
   bool open = false;  // the number of operands is not known here
   const auto add = [&](Typed one) {
-    if (one.expr.kind == ExprKind::star) {
+    Expr& expr = one.expr;
+    if (expr.kind != ExprKind::star && one.ty.type.depth == 1) expr = star_of(std::move(expr));
+    if (expr.kind == ExprKind::star) {
+      if (!lists) report(id::arity, expr.span, "`" + op.name + "` takes no list", signature(op));
+      if (lists && expr.args[0].kind == ExprKind::list) {
+        std::vector<Expr> entries = std::move(expr.args[0].args);
+        for (Expr& entry : entries) {
+          open = open || entry.kind == ExprKind::star;
+          into.args.push_back(std::move(entry));
+        }
+        return;
+      }
       open = true;
-    } else if (one.ty.type.depth == 1) {
-      one.expr = star_of(std::move(one.expr));
-      open = true;
-    } else if (lists && is_any(one.ty.type) && one.expr.kind != ExprKind::wildcard) {
+    } else if (lists && is_any(one.ty.type) && expr.kind != ExprKind::wildcard) {
       open = true;
     }
-    if (open && !lists && (one.expr.kind == ExprKind::star)) {
-      report(id::arity, one.expr.span, "`" + op.name + "` takes no list", signature(op));
-    }
-    into.args.push_back(std::move(one.expr));
+    into.args.push_back(std::move(expr));
   };
   for (const Item& item : node.items) {
     if (item.kind == Item::Kind::named && place_ == Place::leaf) continue;  // an attribute
@@ -120,14 +125,12 @@ void Expressions::operands(const Node& node, const Operator& op, Expr& into) {
   std::size_t least = 0;
   for (const Parameter& p : op.tensors) least += !p.type.is_list() || p.type.nonempty ? 1 : 0;
   const std::size_t given = into.args.size();
-  const bool wrong = lists ? !open && given < least : given != least;
-  if (!wrong) return;
-  std::string takes = std::to_string(least) + (least == 1 ? " operand" : " operands");
-  if (lists) takes = "at least " + takes;
+  if (open || (lists ? given >= least : given == least)) return;
   std::string message = "`";
   message += op.name;
-  message += "` takes " + takes + ", not " + std::to_string(given);
-  if (!lists || !open) report(id::arity, node.children[0].span, message, signature(op));
+  message += lists ? "` takes at least " : "` takes ";
+  message += count(least, "operand") + ", not " + std::to_string(given);
+  report(id::arity, node.children[0].span, message, signature(op));
 }
 
 void Expressions::attributes(const Node& node, const Operator& op, Expr& into) {
@@ -167,9 +170,7 @@ void Expressions::attributes(const Node& node, const Operator& op, Expr& into) {
       report(id::attribute, item.span, "attributes by position come before those by name");
       wrong = true;
     } else if (position == given.size()) {
-      report(id::arity, item.span,
-             "`" + op.name + "` takes " + std::to_string(given.size()) +
-                 (given.size() == 1 ? " attribute" : " attributes"),
+      report(id::arity, item.span, "`" + op.name + "` takes " + count(given.size(), "attribute"),
              signature(op));
       wrong = true;
       break;
@@ -259,7 +260,7 @@ Typed Expressions::expand(const Node& node, Definition& definition) {
         }
         given[static_cast<std::size_t>(at - definition.parameters.begin())] = &item.parts[1];
       } else if (item.kind != Item::Kind::plain || position == given.size()) {
-        report(id::arity, item.span, "`" + name + "` takes " + std::to_string(given.size()) + " arguments");
+        report(id::arity, item.span, "`" + name + "` takes " + count(given.size(), "argument"));
         return failed;
       } else {
         given[position++] = &item.parts[0];

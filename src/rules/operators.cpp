@@ -192,10 +192,10 @@ void Resolver::check_operator(const syntax::OperatorText& text, Operator& op) {
     }
     if (op.tensors.empty()) report(id::clause, text.name.span, "an elementwise operator has operands");
   }
-  if (op.tensors.empty() && !op.shape) {
+  if (op.tensors.empty() && !op.elementwise && !op.shape) {
     report(id::clause, text.name.span, "an operator without tensors needs a `shape` clause");
   }
-  if (op.tensors.empty() && !op.dtype) {
+  if (op.tensors.empty() && !op.elementwise && !op.dtype) {
     report(id::clause, text.name.span, "an operator without tensors needs a `dtype` clause");
   }
   if (op.commutative && (op.tensors.size() > 2 || op.tensors.empty())) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "RulesLexer.h"
+#include "rules/diagnostics.h"
 #include "rules/source.h"
 #include "rules/syntax_error.h"
 #include "rules/tokens.h"
@@ -23,9 +24,20 @@ std::string ascii(std::string_view text) {
   return result;
 }
 
-// Goes on to the next declaration.
-void resynchronise(antlr4::CommonTokenStream& tokens) {
-  while (tokens.LA(1) != antlr4::Token::EOF && !starts_declaration(tokens.LA(1))) tokens.consume();
+// Goes on to the next declaration. After a comment that is not closed nothing is what it seems.
+void resynchronise(antlr4::CommonTokenStream& tokens, const Source& source,
+                   std::vector<support::Diagnostic>& diagnostics) {
+  while (tokens.LA(1) != antlr4::Token::EOF && !starts_declaration(tokens.LA(1))) {
+    if (tokens.LA(1) == grammar::RulesParser::OPEN_COMMENT) {
+      if (diagnostics.empty() || diagnostics.back().span != source.span(tokens.LT(1))) {
+        diagnostics.push_back(
+            support::error(std::string(id::syntax), source.span(tokens.LT(1)), "the comment is not closed"));
+      }
+      while (tokens.LA(1) != antlr4::Token::EOF) tokens.consume();
+      return;
+    }
+    tokens.consume();
+  }
 }
 
 // Everything that one parse needs, in the order of dependence.
@@ -63,7 +75,7 @@ syntax::File parse_file(support::FileId file, std::vector<support::Diagnostic>& 
       diagnostics.push_back(error.diagnostic());
       if (parsing.tokens.index() == start && parsing.tokens.LA(1) != antlr4::Token::EOF)
         parsing.tokens.consume();
-      resynchronise(parsing.tokens);
+      resynchronise(parsing.tokens, parsing.source, diagnostics);
     }
   }
   return result;

@@ -65,6 +65,26 @@ bool is_none(const Expr& expr) {
   return expr.kind == ExprKind::literal && expr.value.is_none();
 }
 
+// Whether there is an operator `in` that no bracket encloses: in the value of a `let` it would end it.
+bool has_open_in(const Expr& expr) {
+  switch (expr.kind) {
+    case ExprKind::unary:
+    case ExprKind::binary:
+    case ExprKind::conditional:
+    case ExprKind::star:
+    case ExprKind::with:
+    case ExprKind::without:
+    case ExprKind::forall:
+    case ExprKind::exists:
+    case ExprKind::others:
+      return expr.operation == Operation::in || std::any_of(expr.args.begin(), expr.args.end(), has_open_in);
+    case ExprKind::let:
+      return has_open_in(expr.args[1]);
+    default:
+      return false;
+  }
+}
+
 // A leaf of a manifest: the part after the rank in quotes where it is not a plain name.
 std::string leaf(const std::string& name) {
   const auto word = [](std::string_view text) {
@@ -281,7 +301,9 @@ class Printer {
         return "fold(" + expr.binder_names[0] + " = " + print(expr.args[0]) + "; " + names(expr, 1) + " in " +
                print(expr.args[1]) + ": " + print(expr.args[2]) + ")";
       case ExprKind::let:
-        return "let " + names(expr) + " = " + print(expr.args[0]) + " in " + print(expr.args[1]);
+        return "let " + names(expr) + " = " +
+               print(expr.args[0], has_open_in(expr.args[0]) ? kPostfix : kAny) + " in " +
+               print(expr.args[1]);
       case ExprKind::reduction:
         return std::string(info(expr.builtin).name) + "(" + expr.binder_names[0] + " < " +
                print(expr.args[0], kWith) + ": " + print(expr.args[1]) + ")";

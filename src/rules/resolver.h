@@ -53,8 +53,8 @@ class Resolver {
 
   // lemmas.cpp
   void resolve_lemma(const syntax::LemmaText& text, const syntax::Declaration& declaration);
-  void check_lemma(Lemma& lemma, const syntax::Node& right, Expressions& expressions);
-  void check_backwards(const Lemma& lemma, const syntax::Node& right, std::vector<bool> bound);
+  void check_lemma(Lemma& lemma, Expressions& expressions);
+  void check_backwards(const Lemma& lemma, std::vector<bool> bound);
   void generic(const syntax::GenericVariable& text, Lemma& lemma, Expressions& expressions,
                OperatorVariable& variable);
   void resolve_predicate(const syntax::PredicateText& text, Predicate& predicate);

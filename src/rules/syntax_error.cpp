@@ -24,6 +24,8 @@ std::string describe(const Source& source, const antlr4::RuleContext* context) {
   if (what == "include" || what == "accept") return "`" + what + "`";
   if (what == "op") what = "operator";
   if (what == "normalise") what = "lemma";
+  if (what == "def") what = "definition";
+  if (what == "lower") what = "lowering";
   return "the " + what;
 }
 
@@ -51,6 +53,8 @@ std::string describe(const antlr4::misc::IntervalSet& expected, P* parser) {
       const bool word = literal[0] >= 'a' && literal[0] <= 'z';
       if (word && name) continue;  // a keyword that may be a name
       words.push_back(ticked(literal));
+    } else if (token == P::LET_IN) {
+      words.emplace_back("`in`");
     } else if (token == P::STRING) {
       words.emplace_back("a string in quotes");
     } else if (token == P::INT) {
@@ -68,19 +72,18 @@ std::string found(const Source& source, const antlr4::Token* token) {
 }
 
 // What somebody coming from another language meant.
-std::string hint(const Source& source, const antlr4::Token* token, const antlr4::Token* previous) {
+std::string hint(const Source& source, const antlr4::Token* token, const std::string& expected) {
   const std::string_view text = source.text_of(token);
-  const std::string_view before = previous == nullptr ? std::string_view() : source.text_of(previous);
   if (text == "=") return "`==` compares; `=` gives a named attribute, a default or a definition";
   if (text == "->") return "the two sides of a lemma are separated by `=>` or `==`";
-  if (text == "&" || before == "&") return "write `and`";
-  if (text == "|" && before == "|") return "write `or`";
+  if (text == "&") return "write `and`";
+  if (text == "|") return "write `or`";
   if (text == "!") return "write `not`, or `!=`";
   if (text == "%") return "write `mod`";
   if (text == "^") return "there is no power; write a product or an operator";
   if (text == "'") return "strings are written in double quotes";
-  if (token->getType() >= P::LET && token->getType() <= P::BECAUSE && text != "let" && text != "not") {
-    return ticked(text) + " is a keyword";
+  if (expected == "a name" && token->getType() >= P::LET && token->getType() <= P::BECAUSE) {
+    return ticked(text) + " is a keyword and cannot be a name";
   }
   return {};
 }
@@ -133,6 +136,7 @@ void ErrorStrategy::fail(antlr4::Parser* parser) {
   const antlr4::ParserRuleContext* context = parser->getContext();
   support::Span span = source_.span(token);
   std::string message;
+  std::string what;
   switch (token->getType()) {
     case P::OPEN_STRING:
       message = "the string is not closed";
@@ -148,7 +152,7 @@ void ErrorStrategy::fail(antlr4::Parser* parser) {
       break;
     default: {
       const antlr4::misc::IntervalSet expected = parser->getExpectedTokens();
-      const std::string what = describe(expected, static_cast<P*>(parser));
+      what = describe(expected, static_cast<P*>(parser));
       const std::string declaration = describe(source_, context);
       if (context->getRuleIndex() == P::RuleDeclaration) {
         message = "expected a declaration (`op`, `lemma`, `lower`, ...), found " + found(source_, token);
@@ -157,6 +161,8 @@ void ErrorStrategy::fail(antlr4::Parser* parser) {
         message = "expected `;` after " + (clause ? std::string("the clause") : declaration) + ", found " +
                   found(source_, token);
         span = source_.after(previous);
+      } else if (what == "`}`" && context->getRuleIndex() == P::RuleOperation) {
+        message = "expected a clause or `}` in the operator, found " + found(source_, token);
       } else {
         message = "expected " + what;
         if (!declaration.empty()) message += " in " + declaration;
@@ -164,8 +170,12 @@ void ErrorStrategy::fail(antlr4::Parser* parser) {
       }
     }
   }
-  support::Diagnostic diagnostic =
-      support::error(std::string(id::syntax), span, message, hint(source_, token, previous));
+  std::string suggestion = hint(source_, token, what);
+  if (suggestion.empty() && what == "`}`" && token->getType() == P::NAME) {
+    suggestion = support::did_you_mean(source_.text_of(token), {"let", "require", "shape", "dtype", "value",
+                                                                "maps", "reduces", "linear", "because"});
+  }
+  support::Diagnostic diagnostic = support::error(std::string(id::syntax), span, message, suggestion);
   std::size_t first = context->start == nullptr ? 0 : context->start->getTokenIndex();
   for (const antlr4::ParserRuleContext* up = context; up != nullptr;
        up = static_cast<const antlr4::ParserRuleContext*>(up->parent)) {

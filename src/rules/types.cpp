@@ -132,6 +132,10 @@ bool fits(const Type& expected, const Type& actual) {
   return false;
 }
 
+std::string count(std::size_t n, const std::string& what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
 std::string describe(const Type& type) {
   const BaseName& base = kBases[static_cast<std::size_t>(type.base)];
   std::string word(base.word);

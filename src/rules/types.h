@@ -33,5 +33,7 @@ bool is_number(const Type& type);        // an integer, a scalar, or unknown; no
 bool fits(const Type& expected, const Type& actual);
 // `a tensor`, `a list of integers`.
 std::string describe(const Type& type);
+// `1 operand`, `2 operands`.
+std::string count(std::size_t n, const std::string& what);
 
 }  // namespace entangle::rules
