@@ -53,7 +53,8 @@ struct Item;
 struct Node {
   NodeKind kind = NodeKind::missing;
   Operation operation = Operation::none;
-  bool semicolon = false;  // call: there is a `;`
+  bool semicolon = false;   // call: there is a `;`
+  std::uint16_t depth = 1;  // levels of nodes from here on
   Span span;
   std::string text;
   std::vector<Name> names;  // bound here; call: the names before `=>` in `| y @ b => e`

@@ -5,12 +5,16 @@
 #include <utility>
 
 #include "entangle/support/check.h"
+#include "rules/diagnostics.h"
+#include "rules/syntax_error.h"
 
 namespace entangle::rules {
 namespace {
 
 using P = grammar::RulesParser;
 using namespace syntax;  // NOLINT: this file makes nothing else
+
+constexpr std::uint16_t kDeepestTree = 400;
 
 // How tightly a piece of a flat chain of operators binds.
 enum Level : int { kAny, kOr, kAnd, kNot, kComparison, kWith, kAppend, kAdd, kMultiply, kUnary };
@@ -107,7 +111,25 @@ class Builder {
     node.kind = kind;
     node.span = span;
     node.children = std::move(children);
+    measure(node);
     return node;
+  }
+  [[noreturn]] static void refuse(Span span) {
+    throw SyntaxError(
+        support::error(std::string(id::too_large), span, "the expression is too long or nested too deeply"));
+  }
+  // Whoever goes through a tree does so recursively: there is a limit to how deep it may be.
+  static void measure(Node& node) {
+    std::uint16_t below = 0;
+    const auto add = [&](const std::vector<Node>& nodes) {
+      for (const Node& one : nodes) below = std::max(below, one.depth);
+    };
+    add(node.children);
+    add(node.others);
+    for (const Item& item : node.items) add(item.parts);
+    for (const Item& item : node.attributes) add(item.parts);
+    if (below == kDeepestTree) refuse(node.span);
+    node.depth = static_cast<std::uint16_t>(below + 1);
   }
   Node word(const antlr4::Token* token, NodeKind kind = NodeKind::name) {
     Node node = make(kind, source_.span(token));
@@ -325,6 +347,7 @@ class Builder {
   }
 
   Node chain(std::vector<Piece> pieces) {
+    if (pieces.size() > 2 * kDeepestTree) refuse(pieces[0].span);
     std::size_t at = 0;
     return chain(pieces, at, kAny);
   }
@@ -436,6 +459,7 @@ class Builder {
     if (P::ComprehensionContext* each = context->each) {
       node.kind = NodeKind::comprehension;
       add_comprehension(each, node.children, node.names);
+      measure(node);
     }
     return node;
   }
@@ -487,6 +511,7 @@ class Builder {
     if (context->colon == nullptr) {
       Node node = make(NodeKind::index, span, list(std::move(of)));
       for (Node& entry : entries) node.children.push_back(std::move(entry));
+      measure(node);
       return node;
     }
     Node begin = entries.empty() ? make(NodeKind::missing, span) : std::move(entries[0]);
@@ -503,6 +528,7 @@ class Builder {
     }
     node.semicolon = context->semicolon != nullptr;
     node.attributes = items(context->attributes);
+    measure(node);
     return node;
   }
 
