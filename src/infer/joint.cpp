@@ -29,6 +29,7 @@ void Joint::refresh() {
     append(to.owners, from.owners);
     append(to.relations, from.relations);
     to.resolved = to.resolved || from.resolved;
+    to.result = to.result || from.result;
   }
 }
 
@@ -58,8 +59,13 @@ void Joint::set_resolved(TermId id) {
   entry(id).resolved = true;
 }
 
+void Joint::set_result(TermId id) {
+  entry(id).result = true;
+}
+
 bool Joint::resolved(TermId id) {
-  return entry(id).resolved;
+  const Entry& e = entry(id);
+  return e.resolved || (!e.result && is_distributed(id)) || constant(id);
 }
 
 std::vector<TermId> Joint::relations(TermId id) {
@@ -69,7 +75,7 @@ std::vector<TermId> Joint::relations(TermId id) {
 void Joint::add_relation(TermId class_id, TermId clean_term) {
   const auto node = graph_.original(clean_term);
   for (const TermId child : node.children) {
-    if (!is_tensor(child) && !constant(child)) {
+    if (!is_distributed(child) && !constant(child)) {
       add_relation(child, child);
     }
   }

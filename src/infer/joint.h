@@ -46,12 +46,21 @@ class Joint {
   // Whether the class holds a term of the distributed program (its canonical id is its oldest).
   bool is_distributed(TermId id) const { return graph_.find(id) < distributed_end_; }
 
+  // --- the sequential program
+
+  // Says that a term is the result of a sequential node. Its relation must be over tensors of the ranks;
+  // values inside the lowering of a node may be related to values inside lowerings of the ranks, too.
+  void set_result(TermId id);
+  bool is_result(TermId id) { return entry(id).result; }
+
   // --- relations
 
   // Registers a clean term (built exactly in the graph) as equal to its class: the class is resolved, and the
   // term and its inner terms belong to the relation of their classes.
   void add_relation(TermId class_id, TermId clean_term);
   void set_resolved(TermId id);
+  // Whether the class needs no further search: it has a relation, is constant, or is a mere inner value that
+  // the distributed program has, too.
   bool resolved(TermId id);
   // Clean applications known for the class, in the order they were found.
   std::vector<TermId> relations(TermId id);
@@ -71,6 +80,7 @@ class Joint {
     std::vector<TermId> users;  // distributed applications, ids as first built
     std::vector<TermId> relations;
     bool resolved = false;
+    bool result = false;
   };
   Entry& entry(TermId id);
   bool constant(TermId id, int depth) const;

@@ -33,7 +33,7 @@ TermId LocalProblem::local(TermId joint_id) {
     made = from.defined(id) ? graph_.leaf(from.type(id), label) : graph_.fresh(from.type(id), label);
     graph_.set_interval(made, from.interval(id));
   }
-  if (joint_.is_tensor(id)) {
+  if (joint_.is_distributed(id)) {
     graph_.set_named(made);
   }
   local_of_.emplace(id, made);
@@ -66,7 +66,7 @@ void LocalProblem::add_operand(TermId joint_id) {
       continue;
     }
     if (std::ranges::all_of(node.children,
-                            [&](TermId c) { return joint_.is_tensor(c) || joint_.constant(c); })) {
+                            [&](TermId c) { return joint_.is_distributed(c) || joint_.constant(c); })) {
       include(joint_id, member);
     }
   }
@@ -184,10 +184,14 @@ egraph::Outcome LocalProblem::saturate(const egraph::Program& program, const egr
 
 void LocalProblem::index_owners() {
   owners_.clear();
+  distributed_.clear();
   for (const TermId id : order_) {
     const auto& owners = joint_.owners(id);
     auto& to = owners_[graph_.find(local_of_.at(id))];
     to.insert(to.end(), owners.begin(), owners.end());
+    if (joint_.is_distributed(id)) {
+      distributed_.insert(graph_.find(local_of_.at(id)));
+    }
   }
   indexed_ = true;
 }
@@ -204,7 +208,11 @@ std::unordered_map<TermId, TermId> LocalProblem::to_joint() {
   for (const TermId id : order_) {
     const TermId local_class = graph_.find(local_of_.at(id));
     const auto [it, fresh] = result.emplace(local_class, id);
-    if (!fresh && !joint_.is_tensor(it->second) && joint_.is_tensor(id)) {
+    const auto better = [&](TermId a, TermId b) {
+      return std::tuple(joint_.is_tensor(a), joint_.is_distributed(a)) >
+             std::tuple(joint_.is_tensor(b), joint_.is_distributed(b));
+    };
+    if (!fresh && better(id, it->second)) {
       it->second = id;
     }
   }
@@ -226,7 +234,16 @@ void LocalProblem::import_equalities(std::uint32_t problem_number) {
 
 bool LocalProblem::import(TermId joint_id, std::uint32_t problem_number) {
   relation::ExtractOptions options;
-  options.owners = [this](TermId id) -> const std::vector<Owner>& { return owners(id); };
+  options.counterparts = joint_.is_result(joint_id);
+  if (options.counterparts) {
+    options.owners = [this](TermId id) -> const std::vector<Owner>& { return owners(id); };
+  } else {
+    options.owners = [this](TermId id) -> const std::vector<Owner>& {
+      static const std::vector<Owner> kInner{Owner{}};
+      static const std::vector<Owner> kNone;
+      return distributed_.contains(graph_.find(id)) ? kInner : kNone;
+    };
+  }
   const auto found = relation::extract(graph_, local(joint_id), options);
   const auto leaf = to_joint();
   import_equalities(problem_number);

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -71,6 +72,7 @@ class LocalProblem {
   std::unordered_map<TermId, int> steps_;        // compute steps from the start; absent: 0
   std::vector<TermId> window_;
   std::unordered_map<TermId, std::vector<Owner>> owners_;  // by local class
+  std::set<TermId> distributed_;  // local classes that hold a term of the distributed program
   bool indexed_ = false;
 };
 

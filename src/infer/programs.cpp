@@ -222,6 +222,11 @@ Result<support::Unit> lower_sequential(Programs& programs) {
     return lowered.error();
   }
   programs.lowered_sequential = std::move(*lowered);
+  for (const TensorRef& tensor : programs.lowered_sequential.tensors()) {
+    if (const TermId term = programs.lowered_sequential.term(tensor); term != kNoTerm) {
+      programs.joint->set_result(term);
+    }
+  }
   return support::Unit{};
 }
 

@@ -47,7 +47,7 @@ class Walk {
   std::vector<TermId> considered(TermId term);
   // The unresolved terms that `term` rests on through unresolved terms only, ascending, itself included.
   std::vector<TermId> chain(TermId term);
-  bool resolved(TermId term) { return joint_.resolved(term) || joint_.constant(term); }
+  bool resolved(TermId term) { return joint_.resolved(term); }
 
  private:
   void solve(TermId term);

@@ -20,7 +20,7 @@ constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max() / 4;
 
 struct Choice {
   std::uint32_t cost = kNever;
-  int node = -1;   // -1: the leaf
+  int node = -1;  // -1: the leaf
   bool known() const { return cost < kNever; }
 };
 
@@ -127,9 +127,10 @@ class Extractor {
             continue;
           }
           const rules::Operator& op = rules_.op(node.op);
-          const bool constant =
-              !op.random && (node.children.empty() || op.rearranges) &&
-              std::ranges::all_of(node.children, [&](TermId c) { return classes_.at(graph_.find(c)).constant; });
+          const bool constant = !op.random && (node.children.empty() || op.rearranges) &&
+                                std::ranges::all_of(node.children, [&](TermId c) {
+                                  return classes_.at(graph_.find(c)).constant;
+                                });
           if (constant) {
             info.constant_node[n] = true;
             info.constant = true;
@@ -210,7 +211,7 @@ class Extractor {
       for (const TermId child : node.children) {
         cost = std::min(kNever, cost + classes_.at(graph_.find(child)).rearranged.cost);
       }
-      return cost < kNever && counterparts(node) ? cost : kNever;
+      return cost < kNever && (!options_.counterparts || counterparts(node)) ? cost : kNever;
     }
     if (!rearranges_cleanly(info, n)) {
       return kNever;
@@ -434,10 +435,10 @@ std::vector<CleanTermPtr> extract(EGraph& graph, TermId root, const ExtractOptio
 }
 
 bool has_partial_sum(const CleanTerm& clean, const rules::RuleSet& rules) {
-  return !clean.is_leaf() &&
-         ((is_partial_sum(rules.op(clean.op)) && clean.children.size() > 1) ||
-          std::ranges::any_of(clean.children,
-                              [&](const CleanTermPtr& child) { return has_partial_sum(*child, rules); }));
+  return !clean.is_leaf() && ((is_partial_sum(rules.op(clean.op)) && clean.children.size() > 1) ||
+                              std::ranges::any_of(clean.children, [&](const CleanTermPtr& child) {
+                                return has_partial_sum(*child, rules);
+                              }));
 }
 
 bool uses_elements_once(const CleanTerm& clean, EGraph& graph, const ExtractOptions& options) {

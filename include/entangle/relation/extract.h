@@ -25,7 +25,7 @@ namespace entangle::relation {
 // places agree; both are numbers handed out by the caller.
 struct Owner {
   int rank = 0;
-  std::uint32_t tensor = 0;   // the caller's own number of the tensor
+  std::uint32_t tensor = 0;  // the caller's own number of the tensor
   std::uint32_t name = 0;
   std::uint32_t place = 0;
 };
@@ -36,7 +36,7 @@ using CleanTermPtr = std::shared_ptr<const CleanTerm>;
 // A leaf (`op` is kNoOp; `id` its class), or an application; constants are applications of operators without
 // operands.
 struct CleanTerm {
-  egraph::TermId id = egraph::kNoTerm;   // the class it was extracted from
+  egraph::TermId id = egraph::kNoTerm;  // the class it was extracted from
   rules::OpId op = rules::kNoOp;
   tensor::Attr attrs;
   std::vector<CleanTermPtr> children;
@@ -48,6 +48,8 @@ struct ExtractOptions {
   // The owners of a class; empty when it is no tensor of the distributed program.
   std::function<const std::vector<Owner>&(egraph::TermId)> owners;
   bool partial_sums = true;
+  // Whether the terms of a partial sum must be counterparts on different ranks.
+  bool counterparts = true;
   // Each element of a tensor of a rank at most once.
   bool elements_once = false;
   // How many alternatives to return at most; one per kind of outermost operator.
