@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "RulesLexer.h"
 #include "rules/diagnostics.h"
+#include "rules/lexer.h"
 #include "rules/source.h"
 #include "rules/syntax_error.h"
 #include "rules/tokens.h"
@@ -43,7 +43,12 @@ void resynchronise(antlr4::CommonTokenStream& tokens, const Source& source,
 // Everything that one parse needs, in the order of dependence.
 struct Parsing {
   Parsing(std::string_view text, support::Span origin)
-      : source{text, origin}, input(ascii(text)), lexer(&input), tokens(&lexer), parser(&tokens, source) {
+      : source{text, origin},
+        characters(ascii(text)),
+        input(characters),
+        lexer(&input, characters),
+        tokens(&lexer),
+        parser(&tokens, source) {
     lexer.removeErrorListeners();
     parser.removeErrorListeners();
     parser.setBuildParseTree(false);
@@ -55,8 +60,9 @@ struct Parsing {
   }
 
   Source source;
+  std::string characters;
   antlr4::ANTLRInputStream input;
-  grammar::RulesLexer lexer;
+  FastLexer lexer;
   antlr4::CommonTokenStream tokens;
   LimitedParser parser;
 };
