@@ -41,6 +41,19 @@ bool is_term_pattern(const Expr& expr) {
          (expr.kind == ExprKind::call && expr.builtin == Builtin::uniform);
 }
 
+// A commutative operator in a pattern with two runs of operands: nothing says where one ends.
+const Expr* two_runs(const Expr& expr, const std::vector<Operator>& operators) {
+  if (expr.kind == ExprKind::apply && operators[expr.op].commutative &&
+      std::count_if(expr.args.begin(), expr.args.end(),
+                    [](const Expr& e) { return e.kind == ExprKind::star; }) > 1) {
+    return &expr;
+  }
+  for (const Expr& arg : expr.args) {
+    if (const Expr* found = two_runs(arg, operators)) return found;
+  }
+  return nullptr;
+}
+
 bool mentions_generic(const Expr& expr) {
   return expr.kind == ExprKind::generic || std::any_of(expr.args.begin(), expr.args.end(), mentions_generic);
 }
@@ -93,6 +106,9 @@ void Resolver::resolve_lemma(const syntax::LemmaText& text, const syntax::Declar
            "conditions are joined with `and`");
   }
   if (text.because) lemma.because = *text.because;
+  if (lemma.normalise && text.right == std::nullopt) {
+    report(id::clause, text.name.span, "a `normalise` lemma goes from left to right: write `=>`");
+  }
   if (lemma.axiom && lemma.because.empty()) {
     report(id::missing_because, text.name.span, "the axiom `" + lemma.name + "` needs a reason",
            "`because \"...\"` at its end");
@@ -173,6 +189,12 @@ void Resolver::check_lemma(Lemma& lemma, Expressions& expressions) {
   std::vector<Need> needs;
   std::vector<bool> bound(lemma.slots.size(), false);
   std::set<Slot> reported;
+  const auto check_runs = [&](const Expr& pattern) {
+    if (const Expr* wrong = two_runs(pattern, rules_->operators_)) {
+      report(id::pattern, wrong->span,
+             "the operands of `" + wrong->name + "` have no order: there can be one run of them only");
+    }
+  };
   const auto complain = [&](const std::string& suggestion) {
     for (const Need& need : needs) {
       if (!reported.insert(need.slot).second) continue;
@@ -187,6 +209,7 @@ void Resolver::check_lemma(Lemma& lemma, Expressions& expressions) {
       if (const Expr* wrong = not_a_pattern(*pattern)) {
         report(id::pattern, wrong->span, "`" + to_string(*wrong) + "` cannot be matched");
       }
+      check_runs(*pattern);
       bind_pattern(*pattern, bound, needs);
     }
   }
@@ -211,7 +234,10 @@ void Resolver::check_lemma(Lemma& lemma, Expressions& expressions) {
     report(id::pattern, wrong->span, "`" + to_string(*wrong) + "` cannot be matched");
     return;
   }
-  if (!plain) bind_pattern(left, bound, needs);
+  if (!plain) {
+    check_runs(left);
+    bind_pattern(left, bound, needs);
+  }
   if (lemma.generic) {
     for (const Slot slot : {lemma.generic->axis, lemma.generic->result_axis}) {
       if (slot != kNoSlot) bound[slot] = true;
