@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "entangle/support/text.h"
-#include "rules/expressions.h"
+#include "rules/build.h"
 
 namespace entangle::rules {
 
@@ -17,22 +17,6 @@ const Type kInteger = base_type(Base::integer);
 const Type kBoolean = base_type(Base::boolean);
 const Type kScalar = base_type(Base::scalar);
 const Type kTensor = base_type(Base::tensor);
-
-Expr make(ExprKind kind, const Node& node) {
-  Expr expr;
-  expr.kind = kind;
-  expr.span = node.span;
-  return expr;
-}
-
-Typed finish(Expr expr, Ty type) {
-  expr.type = type.type;
-  return {std::move(expr), std::move(type)};
-}
-
-Typed unknown(const Node& node) {
-  return finish(make(ExprKind::wildcard, node), ty(Base::any));
-}
 
 bool is_aggregate(Builtin builtin) {
   return builtin == Builtin::sum || builtin == Builtin::max || builtin == Builtin::min ||
@@ -66,7 +50,7 @@ Typed Expressions::call(const Node& node, const Type* hint) {
   const Node& callee = node.children[0];
   if (callee.kind != NodeKind::name) {
     report(id::unknown_operator, callee.span, "only names can be applied to operands");
-    return unknown(node);
+    return broken(node.span);
   }
   const std::string& name = callee.text;
   if (generic_ != nullptr && name == generic_->name) return generic_call(node);
@@ -75,7 +59,7 @@ Typed Expressions::call(const Node& node, const Type* hint) {
     report(id::generic, callee.span,
            "`" + name + "` is no operator variable: `..` stands for its other operands",
            "`lemma name<" + name + ": maps a -> r>(...)` makes it one");
-    return unknown(node);
+    return broken(node.span);
   }
   if (place_ == Place::value || place_ == Place::law || scalars_) {
     if (const auto found = globals_.function_arity.find(name); found != globals_.function_arity.end()) {
@@ -88,7 +72,7 @@ Typed Expressions::call(const Node& node, const Type* hint) {
     return expand(node, found->second);
   }
   if (const auto found = globals_.operator_ids.find(name); found != globals_.operator_ids.end()) {
-    if (!allow_terms(node, name)) return unknown(node);
+    if (!allow_terms(node, name)) return broken(node.span);
     return apply(node, (*globals_.operators)[found->second]);
   }
   if (const auto found = globals_.predicate_ids.find(name); found != globals_.predicate_ids.end()) {
@@ -110,7 +94,7 @@ Typed Expressions::unknown_call(const Node& node, const std::string& name) {
   if (globals_.function_arity.contains(name)) {
     report(id::unknown_operator, span, "`" + name + "` is a scalar function, not an operator",
            "`op " + name + "(x: tensor): elementwise;` makes an operator of it");
-    return unknown(node);
+    return broken(node.span);
   }
   if (place_ == Place::value || place_ == Place::law) {
     std::vector<std::string> names;
@@ -121,16 +105,16 @@ Typed Expressions::unknown_call(const Node& node, const std::string& name) {
     std::string suggestion = support::did_you_mean(name, names);
     if (suggestion.empty()) suggestion = "`function " + name + "(a);` declares a scalar function";
     report(id::unknown_operator, span, "unknown scalar function `" + name + "`", suggestion);
-    return unknown(node);
+    return broken(node.span);
   }
   if (find(name) != nullptr) {
     report(id::unknown_operator, span, "`" + name + "` is a variable, not an operator",
            "an entry of a list is written " + name + "[i]");
-    return unknown(node);
+    return broken(node.span);
   }
   report(id::unknown_operator, span, "unknown operator `" + name + "`",
          support::did_you_mean(name, globals_.callable()));
-  return unknown(node);
+  return broken(node.span);
 }
 
 // The arguments of a call that knows no names: those before `;`, then the others.
@@ -149,7 +133,7 @@ std::vector<const Node*> Expressions::plain_arguments(const Node& node) {
 }
 
 Typed Expressions::scalar_call(const Node& node, const std::string& name, std::size_t arity) {
-  Expr expr = make(ExprKind::scalar_call, node);
+  Expr expr = make(ExprKind::scalar_call, node.span);
   expr.name = name;
   const std::vector<const Node*> arguments = plain_arguments(node);
   if (arguments.size() != arity) {
@@ -163,7 +147,7 @@ Typed Expressions::scalar_call(const Node& node, const std::string& name, std::s
 
 Typed Expressions::predicate_call(const Node& node, std::size_t id) {
   const Predicate& predicate = (*globals_.predicates)[id];
-  Expr expr = make(ExprKind::predicate, node);
+  Expr expr = make(ExprKind::predicate, node.span);
   expr.name = predicate.name;
   if (place_ != Place::trigger) {
     report(id::not_here, node.children[0].span, "predicates are for triggers");
@@ -199,10 +183,10 @@ Typed Expressions::builtin_call(const Node& node, const BuiltinInfo& info, const
              info.builtin == Builtin::named || info.builtin == Builtin::constant ? "it may stand in a trigger"
                                                                                  : "");
     }
-    return unknown(node);
+    return broken(node.span);
   }
   if (is_aggregate(info.builtin)) return number_call(node, info, hint);
-  Typed result = finish(make(ExprKind::call, node), ty(Base::any));
+  Typed result = finish(make(ExprKind::call, node.span), ty(Base::any));
   result.expr.builtin = info.builtin;
   result.expr.name = info.name;
   const std::vector<const Node*> arguments = plain_arguments(node);
@@ -354,7 +338,7 @@ Typed Expressions::number_call(const Node& node, const BuiltinInfo& info, const 
     if (node.items[0].kind == Item::Kind::comprehension) return aggregate(node, info.builtin, hint);
     if (node.items[0].kind == Item::Kind::colon) return reduction(node, info.builtin);
   }
-  Typed result = finish(make(ExprKind::call, node), ty(Base::any));
+  Typed result = finish(make(ExprKind::call, node.span), ty(Base::any));
   result.expr.builtin = info.builtin;
   result.expr.name = info.name;
   const std::vector<const Node*> arguments = plain_arguments(node);
@@ -389,7 +373,7 @@ Typed Expressions::number_call(const Node& node, const BuiltinInfo& info, const 
 
 Typed Expressions::aggregate(const Node& node, Builtin builtin, const Type* hint) {
   const Item& item = node.items[0];
-  Expr expr = make(ExprKind::aggregate, node);
+  Expr expr = make(ExprKind::aggregate, node.span);
   expr.builtin = builtin;
   expr.name = node.children[0].text;
   const std::size_t mark = enter();
@@ -412,7 +396,7 @@ Typed Expressions::aggregate(const Node& node, Builtin builtin, const Type* hint
 Typed Expressions::reduction(const Node& node, Builtin builtin) {
   const Item& item = node.items[0];
   const Node& range = item.parts[0];
-  Expr expr = make(ExprKind::reduction, node);
+  Expr expr = make(ExprKind::reduction, node.span);
   expr.builtin = builtin;
   expr.name = node.children[0].text;
   if (range.kind != NodeKind::binary || range.operation != Operation::less ||
@@ -447,7 +431,7 @@ Typed Expressions::reduction(const Node& node, Builtin builtin) {
 
 // fold(acc = e; x in xs: e)
 Typed Expressions::fold(const Node& node) {
-  Expr expr = make(ExprKind::fold, node);
+  Expr expr = make(ExprKind::fold, node.span);
   const auto wrong = [&] {
     report(id::syntax, node.span, "expected `fold(acc = e; x in xs: e)`");
     return finish(std::move(expr), ty(Base::any));
@@ -513,7 +497,7 @@ Typed Expressions::fold(const Node& node) {
 
 // has(x, pattern if c)
 Typed Expressions::has(const Node& node) {
-  Expr expr = make(ExprKind::has, node);
+  Expr expr = make(ExprKind::has, node.span);
   if (node.items.size() != 2 || !node.attributes.empty() || node.items[0].kind != Item::Kind::plain ||
       (node.items[1].kind != Item::Kind::plain && node.items[1].kind != Item::Kind::guarded)) {
     report(id::syntax, node.span, "expected `has(x, pattern)` or `has(x, pattern if c)`");
@@ -537,7 +521,7 @@ Typed Expressions::has(const Node& node) {
 
 // f(.., x, .. | y @ b => e; shift)
 Typed Expressions::generic_call(const Node& node) {
-  Expr expr = make(ExprKind::generic, node);
+  Expr expr = make(ExprKind::generic, node.span);
   expr.name = node.children[0].text;
   if (place_ != Place::pattern && place_ != Place::right && place_ != Place::trigger) {
     report(id::generic, node.children[0].span,

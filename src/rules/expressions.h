@@ -61,19 +61,25 @@ class Expressions {
     std::optional<Expr> alias;  // an argument of a definition, put in the place of the parameter
   };
 
-  // expressions.cpp
-  Typed resolve_here(const syntax::Node& node, const Type* hint);
+  // expressions.cpp: names, numbers, checking
   const Entry* find(std::string_view name) const;
-  std::optional<Expr> defining_equation(const syntax::Node& node);
   Typed name(const syntax::Node& node, const Type* hint);
-  Typed unknown_name(const syntax::Node& node, const Type* hint);
+  Typed leaf(const std::string& name, support::Span span, const Type* hint);
   Typed implicit(const syntax::Node& node);
+  Typed unknown_name(const syntax::Node& node, const Type* hint);
   Typed number(const syntax::Node& node, const Type* hint);
+  void check(Typed& typed, const Type& expected);
+  void as_tensor(Typed& typed);
+  std::optional<Expr> defining_equation(const syntax::Node& node);
+
+  // operations.cpp
   Typed unary(const syntax::Node& node, const Type* hint);
   Typed binary(const syntax::Node& node, const Type* hint);
   Typed comparison(const syntax::Node& node);
   Typed arithmetic(const syntax::Node& node, const Type* hint);
-  Typed leaf(const std::string& name, support::Span span, const Type* hint);
+  bool bare_unknown(const syntax::Node& node) const;
+
+  // lists.cpp
   Typed member(const syntax::Node& node, const Type* hint);
   Typed property(Typed base, const std::string& name, support::Span span);
   Typed index(const syntax::Node& node);
@@ -83,17 +89,14 @@ class Expressions {
   Typed without(const syntax::Node& node, const Type* hint);
   Typed conditional(const syntax::Node& node, const Type* hint);
   Typed list(const syntax::Node& node, const Type* hint);
-  Typed tuple(const syntax::Node& node, const Type* hint);
+  Typed tuple(const syntax::Node& node);
   Typed comprehension(const syntax::Node& node, const Type* hint);
   Typed let(const syntax::Node& node, const Type* hint);
   Typed quantifier(const syntax::Node& node);
   Typed others(const syntax::Node& node);
-  bool bare_unknown(const syntax::Node& node) const;
   // Resolves the list and declares the names for its entries.
   Expr bind(const std::vector<syntax::Name>& names, const syntax::Node& list, Expr& into);
   void bind_names(const std::vector<syntax::Name>& names, const Ty& entry, Expr& into);
-  void check(Typed& typed, const Type& expected);
-  void as_tensor(Typed& typed);
 
   // calls.cpp
   Typed call(const syntax::Node& node, const Type* hint);

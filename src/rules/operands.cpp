@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "entangle/support/text.h"
-#include "rules/expressions.h"
+#include "rules/build.h"
 
 namespace entangle::rules {
 
@@ -14,15 +14,8 @@ namespace {
 
 constexpr std::size_t kMostExpansions = 2000;
 
-Typed finish(Expr expr, Ty type) {
-  expr.type = type.type;
-  return {std::move(expr), std::move(type)};
-}
-
 Expr star_of(Expr list) {
-  Expr star;
-  star.kind = ExprKind::star;
-  star.span = list.span;
+  Expr star = make(ExprKind::star, list.span);
   star.type = list.type;
   star.args.push_back(std::move(list));
   return star;
@@ -70,9 +63,7 @@ Typed Expressions::operand(const Node& node) {
 }
 
 Typed Expressions::apply(const Node& node, const Operator& op) {
-  Expr expr;
-  expr.kind = ExprKind::apply;
-  expr.span = node.span;
+  Expr expr = make(ExprKind::apply, node.span);
   expr.op = op.id;
   expr.name = op.name;
   operands(node, op, expr);
@@ -184,9 +175,7 @@ void Expressions::attributes(const Node& node, const Operator& op, Expr& into) {
     if (given[i] != nullptr) {
       into.attrs.push_back(attribute(*given[i], parameter));
     } else if (place_ == Place::pattern) {
-      Expr any;
-      any.kind = ExprKind::wildcard;
-      any.span = node.span;
+      Expr any = make(ExprKind::wildcard, node.span);
       any.type = parameter.type;
       into.attrs.push_back(std::move(any));
     } else if (parameter.default_value) {
@@ -232,9 +221,7 @@ Expr Expressions::attribute(const Node& node, const Parameter& parameter) {
 // needed more than once is computed once.
 Typed Expressions::expand(const Node& node, Definition& definition) {
   const std::string& name = definition.text->name.text;
-  Typed failed = finish({}, ty(Base::any));
-  failed.expr.kind = ExprKind::wildcard;
-  failed.expr.span = node.span;
+  Typed failed = broken(node.span);
   if (definition.open) {
     report(id::recursion, node.children[0].span, "the definition of `" + name + "` uses itself");
     return failed;
@@ -323,9 +310,7 @@ Typed Expressions::expand(const Node& node, Definition& definition) {
   visible_ = visible;
   leave(mark);
   for (std::size_t i = lets.size(); i-- > 0;) {
-    Expr let;
-    let.kind = ExprKind::let;
-    let.span = node.span;
+    Expr let = make(ExprKind::let, node.span);
     let.binders = {lets[i].slot};
     let.binder_names = {std::move(lets[i].name)};
     let.args.push_back(std::move(lets[i].value));
