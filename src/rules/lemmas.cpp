@@ -68,8 +68,15 @@ const Expr* not_a_pattern(const Expr& expr) {
     case ExprKind::call:
       if (expr.builtin != Builtin::uniform) return &expr;
       return nullptr;
-    case ExprKind::comprehension:
+    case ExprKind::comprehension: {
+      // Over list variables, alone or together: each is gathered from the operands, or is known already.
+      const Expr& over = expr.args[1];
+      const auto variable = [](const Expr& e) { return e.kind == ExprKind::variable; };
+      const bool zipped = over.kind == ExprKind::call && over.builtin == Builtin::zip &&
+                          std::all_of(over.args.begin(), over.args.end(), variable);
+      if (!variable(over) && !zipped) return &over;
       return not_a_pattern(expr.args[0]);
+    }
     case ExprKind::apply:
     case ExprKind::generic:
     case ExprKind::star:
