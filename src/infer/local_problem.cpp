@@ -175,11 +175,34 @@ void LocalProblem::add_window(int steps) {
   drain();
 }
 
-egraph::Outcome LocalProblem::saturate(const egraph::Program& program, const egraph::Limits& limits) {
+egraph::Outcome LocalProblem::saturate(const egraph::Program& program, const egraph::Limits& limits,
+                                       TermId goal) {
   graph_.rebuild();
-  const egraph::Outcome outcome = egraph::saturate(graph_, program, limits);
+  egraph::Limits until = limits;
+  if (goal != kNoTerm) {
+    until.done = [this, goal] {
+      index_owners();
+      return relation::extractable(graph_, local(goal), options_for(goal));
+    };
+  }
+  const egraph::Outcome outcome = egraph::saturate(graph_, program, until);
   index_owners();
   return outcome;
+}
+
+relation::ExtractOptions LocalProblem::options_for(TermId joint_id) {
+  relation::ExtractOptions options;
+  options.counterparts = joint_.is_result(joint_id);
+  if (options.counterparts) {
+    options.owners = [this](TermId id) -> const std::vector<Owner>& { return owners(id); };
+  } else {
+    options.owners = [this](TermId id) -> const std::vector<Owner>& {
+      static const std::vector<Owner> kInner{Owner{}};
+      static const std::vector<Owner> kNone;
+      return distributed_.contains(graph_.find(id)) ? kInner : kNone;
+    };
+  }
+  return options;
 }
 
 void LocalProblem::index_owners() {
@@ -233,17 +256,7 @@ void LocalProblem::import_equalities(std::uint32_t problem_number) {
 }
 
 bool LocalProblem::import(TermId joint_id, std::uint32_t problem_number) {
-  relation::ExtractOptions options;
-  options.counterparts = joint_.is_result(joint_id);
-  if (options.counterparts) {
-    options.owners = [this](TermId id) -> const std::vector<Owner>& { return owners(id); };
-  } else {
-    options.owners = [this](TermId id) -> const std::vector<Owner>& {
-      static const std::vector<Owner> kInner{Owner{}};
-      static const std::vector<Owner> kNone;
-      return distributed_.contains(graph_.find(id)) ? kInner : kNone;
-    };
-  }
+  const relation::ExtractOptions options = options_for(joint_id);
   const auto found = relation::extract(graph_, local(joint_id), options);
   const auto leaf = to_joint();
   import_equalities(problem_number);

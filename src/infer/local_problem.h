@@ -32,7 +32,9 @@ class LocalProblem {
   // Adds the distributed operators reachable within `steps` compute steps from the tensors present.
   void add_window(int steps);
 
-  egraph::Outcome saturate(const egraph::Program& program, const egraph::Limits& limits);
+  // Saturates; with `goal` (a joint class that is present) only until that class has a clean expression.
+  egraph::Outcome saturate(const egraph::Program& program, const egraph::Limits& limits,
+                           TermId goal = kNoTerm);
 
   EGraph& graph() { return graph_; }
   Joint& joint() { return joint_; }
@@ -62,6 +64,7 @@ class LocalProblem {
   bool is_layout(rules::OpId op) const;
   bool steps_free(TermId term) const;
   void index_owners();
+  relation::ExtractOptions options_for(TermId joint_id);
 
   Joint& joint_;
   EGraph graph_;

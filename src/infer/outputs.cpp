@@ -88,7 +88,9 @@ void Outputs::describe(LocalProblem& problem, const CleanTerm& clean, bool outpu
 std::vector<std::string> Outputs::relations(TermId term) {
   LocalProblem problem(joint_, oracle_);
   problem.add_operand(term);
-  problem.saturate(program_, {limits_.nodes, 0});
+  egraph::Limits none = limits_;
+  none.rounds = 0;
+  problem.saturate(program_, none);
   std::vector<std::string> texts;
   OutputReport report;
   for (const auto& clean : expressions(problem, term, false, true, false)) {

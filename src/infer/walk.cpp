@@ -119,7 +119,7 @@ bool Walk::attempt(TermId term, const std::vector<TermId>& carried, int window, 
     return false;
   }
   last_size = problem.size();
-  const egraph::Outcome outcome = problem.saturate(program_, options_.limits);
+  const egraph::Outcome outcome = problem.saturate(program_, options_.limits, term);
   ++result_.problems;
   result_.largest = std::max<std::uint64_t>(result_.largest, problem.graph().node_count());
   result_.counters.add(outcome.counters);

@@ -434,6 +434,10 @@ std::vector<CleanTermPtr> extract(EGraph& graph, TermId root, const ExtractOptio
   return Extractor(graph, options).run(root);
 }
 
+bool extractable(EGraph& graph, TermId root, const ExtractOptions& options) {
+  return !options.owners(graph.find(root)).empty() || !Extractor(graph, options).run(root).empty();
+}
+
 bool has_partial_sum(const CleanTerm& clean, const rules::RuleSet& rules) {
   return !clean.is_leaf() && ((is_partial_sum(rules.op(clean.op)) && clean.children.size() > 1) ||
                               std::ranges::any_of(clean.children, [&](const CleanTermPtr& child) {

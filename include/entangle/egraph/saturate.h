@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -21,9 +22,11 @@ namespace entangle::egraph {
 struct Limits {
   std::size_t nodes = 20000;
   std::size_t rounds = 24;
+  // Asked after each round; true ends the saturation: what was looked for has been found.
+  std::function<bool()> done;
 };
 
-enum class Stop : std::uint8_t { saturated, nodes, rounds };
+enum class Stop : std::uint8_t { saturated, done, nodes, rounds };
 
 struct Counters {
   // Per lemma: matches whose conditions were asked for; equalities that were new.

@@ -60,6 +60,9 @@ struct ExtractOptions {
 // partial sums. Empty when there is none.
 std::vector<CleanTermPtr> extract(egraph::EGraph& graph, egraph::TermId root, const ExtractOptions& options);
 
+// Whether extract would return anything; cheaper.
+bool extractable(egraph::EGraph& graph, egraph::TermId root, const ExtractOptions& options);
+
 // Whether a partial sum is inside.
 bool has_partial_sum(const CleanTerm& clean, const rules::RuleSet& rules);
 // Whether every element of every leaf is used at most once (a leaf may be used once per owner).
