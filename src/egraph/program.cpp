@@ -138,6 +138,35 @@ void find_reach(Rule& rule) {
   rule.depth += locality.extra();
 }
 
+// Whether an expression depends on shapes, types and attributes only.
+bool is_pure(const Expr& expr) {
+  if (expr.kind == ExprKind::has || expr.kind == ExprKind::predicate || expr.kind == ExprKind::others ||
+      expr.kind == ExprKind::apply || expr.kind == ExprKind::generic) {
+    return false;
+  }
+  if (expr.kind == ExprKind::call) {
+    switch (expr.builtin) {
+      case rules::Builtin::full:
+      case rules::Builtin::full_like:
+      case rules::Builtin::reshape:
+      case rules::Builtin::broadcast_to:
+      case rules::Builtin::fresh:
+      case rules::Builtin::tiling:
+      case rules::Builtin::named:
+      case rules::Builtin::constant:
+      case rules::Builtin::defined:
+      case rules::Builtin::uniform:
+      case rules::Builtin::interval_low:
+      case rules::Builtin::interval_high:
+        return false;
+      default:
+        break;
+    }
+  }
+  return std::all_of(expr.args.begin(), expr.args.end(), is_pure) &&
+         std::all_of(expr.attrs.begin(), expr.attrs.end(), is_pure);
+}
+
 // The rule of a lemma read from left to right, or from right to left; no goals: it cannot be read that way.
 Rule compile(const rules::Lemma& lemma, std::uint32_t index, bool backwards) {
   Rule rule;
@@ -166,6 +195,7 @@ Rule compile(const rules::Lemma& lemma, std::uint32_t index, bool backwards) {
     return rule;
   }
   find_reach(rule);
+  rule.pure = std::all_of(lemma.when.begin(), lemma.when.end(), is_pure);
   collect_needs(*rule.goals[0].pattern, rule.needs);
   return rule;
 }

@@ -28,6 +28,8 @@ struct Rule {
   std::vector<rules::OpId> needs;
   bool local = true;  // depends on nothing but what is within `depth` below the root
   unsigned depth = 1;
+  bool pure =
+      true;  // `when` asks for shapes and attributes only: its answer for given bindings never changes
 };
 
 struct Program::Impl {

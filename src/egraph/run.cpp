@@ -171,7 +171,7 @@ bool Run::settled(Next next) {
   return next();
 }
 
-bool Run::conditions(std::span<const Expr> conjuncts, std::span<const Expr> more, Next next) {
+bool Run::conditions(std::span<const Expr> conjuncts, std::span<const Expr> more, Next next, bool* failed) {
   Small<rules::Slot, 16> unbound;
   for (rules::Slot slot = 0; slot < frame_.slots.size(); ++slot) {
     if (!frame_.slots[slot]) {
@@ -180,8 +180,11 @@ bool Run::conditions(std::span<const Expr> conjuncts, std::span<const Expr> more
   }
   const auto check = [&](const Expr& conjunct) { return is_yes(graph_.evaluator().holds(conjunct, frame_)); };
   bool stop = false;
-  if (std::all_of(conjuncts.begin(), conjuncts.end(), check) &&
-      std::all_of(more.begin(), more.end(), check)) {
+  if (!std::all_of(conjuncts.begin(), conjuncts.end(), check)) {
+    if (failed != nullptr) {
+      *failed = true;
+    }
+  } else if (std::all_of(more.begin(), more.end(), check)) {
     ++successes_;
     stop = next();
   }

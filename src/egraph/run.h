@@ -44,8 +44,10 @@ class Run {
   bool at(const rules::Expr& pattern, const term::NodeView& application, TermId owner, Next next);
   // A pattern in attribute position against a value.
   bool value(const rules::Expr& pattern, const term::Value& value, Next next);
-  // Calls `next` if all conjuncts hold; what they bind (`v == e`) is undone afterwards.
-  bool conditions(std::span<const rules::Expr> conjuncts, std::span<const rules::Expr> more, Next next);
+  // Calls `next` if all conjuncts and then all of `more` hold; what they bind (`v == e`) is undone
+  // afterwards. `failed`, if given, is set when one of the conjuncts (not of `more`) does not hold.
+  bool conditions(std::span<const rules::Expr> conjuncts, std::span<const rules::Expr> more, Next next,
+                  bool* failed = nullptr);
   // Calls `next` if what had to be put off (expressions over variables that were not yet bound) holds now.
   bool settled(Next next);
   // The nodes among which all matches of a pattern outside any class are, ascending: the users of an operand

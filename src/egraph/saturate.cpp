@@ -109,7 +109,7 @@ class Saturation {
   const Limits limits_;
   Outcome outcome_;
   std::vector<Found> found_;
-  HashSet applied_;
+  HashSet settled_;  // keys of matches that were applied, or whose `when` can never hold
   // How many levels below a class something changed since the last round.
   std::vector<std::uint8_t> level_;
   bool first_round_ = true;
@@ -209,7 +209,7 @@ bool Saturation::goals(Run& run, Frame& frame, const Rule& rule, std::size_t fro
 bool Saturation::complete(Run& run, Frame& frame, const Rule& rule, TermId root) {
   auto settled = [&] {
     const std::uint64_t key = key_of(rule, frame, root);
-    if (applied_.contains(key)) {
+    if (settled_.contains(key)) {
       return false;
     }
     ++outcome_.counters.matched[rule.index];
@@ -224,7 +224,12 @@ bool Saturation::complete(Run& run, Frame& frame, const Rule& rule, TermId root)
       }
       return false;
     };
-    return run.conditions(rule.lemma->when, rule.lemma->trigger, record);
+    bool failed = false;
+    const bool stop = run.conditions(rule.lemma->when, rule.lemma->trigger, record, &failed);
+    if (failed && rule.pure) {
+      settled_.insert(key);
+    }
+    return stop;
   };
   return run.settled(settled);
 }
@@ -305,7 +310,7 @@ void Saturation::join(const Rule& rule, const Value& left, const Value& right, T
 }
 
 void Saturation::apply(Found& found) {
-  if (applied_.contains(found.key)) {
+  if (settled_.contains(found.key)) {
     return;  // the same match was found twice
   }
   const Rule& rule = program_.all[found.rule];
@@ -340,7 +345,7 @@ void Saturation::apply(Found& found) {
     outcome_.counters.ill_typed += inside_.failures != failures ? 1 : 0;
     return;
   }
-  applied_.insert(found.key);
+  settled_.insert(found.key);
   join(rule, *left, *right, exact_left, exact_right);
 }
 
@@ -375,6 +380,10 @@ Outcome Saturation::run() {
     found_.clear();
     graph_.rebuild();
     ++outcome_.rounds;
+    if (limits_.done && limits_.done()) {
+      outcome_.stop = Stop::done;
+      break;
+    }
     if (full) {
       outcome_.stop = Stop::nodes;
       break;

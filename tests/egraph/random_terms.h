@@ -35,7 +35,8 @@ class Random {
 
 class RandomTerms {
  public:
-  // `operators`: those to use; empty: all whose attributes can be drawn.
+  // `operators`: those to use. Empty: a few, drawn from all whose attributes can be drawn; with few operators
+  // terms come to have the forms that lemmas are about.
   RandomTerms(EGraph& graph, std::uint64_t seed, const std::vector<std::string>& operators = {})
       : graph_(graph), random_(seed) {
     for (const rules::Operator& op : graph.rules().operators()) {
@@ -45,6 +46,10 @@ class RandomTerms {
       if (wanted && !op.random) {
         operators_.push_back(op.id);
       }
+    }
+    const std::size_t few = 4 + random_.below(5);
+    while (operators.empty() && operators_.size() > few) {
+      operators_.erase(operators_.begin() + static_cast<std::ptrdiff_t>(random_.below(operators_.size())));
     }
   }
 
