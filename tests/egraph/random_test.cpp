@@ -82,11 +82,11 @@ TEST_CASE("random terms") {
       const TermId root = terms.term(2 + seed % 2, 8 + seed % 7);
       Outcome outcome;
       if (!rounds_apart) {
-        outcome = shared.saturate({600, 8});
+        outcome = shared.saturate({600, 8, {}});
       } else {
         // Each call starts afresh: every node is matched by every lemma.
         for (std::size_t round = 0; round < 8; ++round) {
-          const Outcome one = shared.saturate({600, 1});
+          const Outcome one = shared.saturate({600, 1, {}});
           outcome.counters.add(one.counters);
           outcome.stop = one.stop;
           if (one.stop != Stop::rounds) {

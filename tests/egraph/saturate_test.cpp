@@ -208,7 +208,7 @@ lemma half(x: tensor, c: scalar): scale(x; c) => scale(scale(x; c / 2); 2);
   const TermId x = w.leaf("x", {4});
   const TermId zero = w.make("sub", {x, x});
   const TermId scaled = w.make("scale", {zero}, {8});
-  const Outcome outcome = w.saturate({100, 30});
+  const Outcome outcome = w.saturate({100, 30, {}});
   CHECK(outcome.stop == Stop::saturated);
   CHECK(w.graph->uniform(zero) == sym::Scalar(0));
   CHECK(w.same(scaled, zero));
@@ -221,18 +221,29 @@ TEST_CASE("limits") {
     return world.make("sub", {world.leaf("x", {4}), world.leaf("y", {4})});
   };
   build(w);
-  Outcome outcome = w.saturate({50, 1000});
+  Outcome outcome = w.saturate({50, 1000, {}});
   CHECK(outcome.stop == Stop::nodes);
   CHECK(w.graph->node_count() > 50);
   CHECK(w.graph->node_count() < 60);
   World v("lemma grow(x: tensor, y: tensor): sub(x, y) => neg(sub(exp(x), y));\n");
   build(v);
-  outcome = v.saturate({1000, 5});
+  outcome = v.saturate({1000, 5, {}});
   CHECK(outcome.stop == Stop::rounds);
   CHECK(outcome.rounds == 5);
   CHECK(v.graph->node_count() == 3 + 5 * 3);
-  CHECK(v.saturate({1000, 0}).rounds == 0);
-  CHECK(v.saturate({10, 5}).stop == Stop::nodes);
+  CHECK(v.saturate({1000, 0, {}}).rounds == 0);
+  CHECK(v.saturate({10, 5, {}}).stop == Stop::nodes);
+}
+
+TEST_CASE("what was looked for ends the saturation") {
+  World w("lemma grow(x: tensor, y: tensor): sub(x, y) => neg(sub(exp(x), y));\n");
+  w.make("sub", {w.leaf("x", {4}), w.leaf("y", {4})});
+  int asked = 0;
+  Limits limits;
+  limits.done = [&] { return ++asked == 3; };
+  const Outcome outcome = w.saturate(limits);
+  CHECK(outcome.stop == Stop::done);
+  CHECK(outcome.rounds == 3);
 }
 
 TEST_CASE("generic: maps") {
