@@ -169,7 +169,6 @@ struct Run::Zip {
   struct Source {
     const Expr* expr = nullptr;
     rules::Slot binder = rules::kNoSlot;
-    bool index = false;                       // the place, of enumerate
     std::optional<std::vector<Value>> given;  // known before
     std::vector<Value> collected;
   };
@@ -191,25 +190,14 @@ bool Run::comprehension(const Expr& pattern, std::span<const TermId> operands, c
   if (over.kind == ExprKind::call && over.builtin == rules::Builtin::zip &&
       over.args.size() == binders.size()) {
     for (std::size_t i = 0; i < binders.size(); ++i) {
-      zip.sources.push_back({&over.args[i], binders[i], false, {}, {}});
+      zip.sources.push_back({&over.args[i], binders[i], {}, {}});
     }
-  } else if (over.kind == ExprKind::call && over.builtin == rules::Builtin::enumerate &&
-             binders.size() == 2) {
-    zip.sources.push_back({nullptr, binders[0], true, {}, {}});
-    zip.sources.push_back({&over.args[0], binders[1], false, {}, {}});
   } else if (binders.size() == 1) {
-    zip.sources.push_back({&over, binders[0], false, {}, {}});
+    zip.sources.push_back({&over, binders[0], {}, {}});
   } else {
     return false;
   }
   for (Zip::Source& source : zip.sources) {
-    if (source.index) {
-      source.given.emplace();
-      for (std::size_t k = 0; k < operands.size(); ++k) {
-        source.given->emplace_back(sym::Int(k));
-      }
-      continue;
-    }
     if (!bound(*source.expr)) {
       continue;
     }
@@ -277,21 +265,16 @@ bool Run::element(Zip& zip, std::size_t k, Next next) {
   return stop;
 }
 
-// All elements are matched: gives the lists their values; expressions over lists that are bound by now are
-// compared with what was collected.
+// All elements are matched: gives the lists their values.
 bool Run::zipped(Zip& zip, std::size_t from, Next next) {
-  for (const bool variables : {true, false}) {
-    for (std::size_t i = 0; i < zip.sources.size(); ++i) {
-      const std::size_t order = variables ? i : zip.sources.size() + i;
-      Zip::Source& source = zip.sources[i];
-      if (order < from || source.given || (source.expr->kind == ExprKind::variable) != variables) {
-        continue;
-      }
-      auto rest = [&] { return zipped(zip, order + 1, next); };
-      return value(*source.expr, Value(source.collected), rest);
-    }
+  while (from < zip.sources.size() && zip.sources[from].given) {
+    ++from;
   }
-  return next();
+  if (from == zip.sources.size()) {
+    return next();
+  }
+  auto rest = [&] { return zipped(zip, from + 1, next); };
+  return value(*zip.sources[from].expr, Value(zip.sources[from].collected), rest);
 }
 
 }  // namespace entangle::egraph

@@ -193,7 +193,6 @@ TEST_CASE("comprehensions collect what is bound for each element") {
 lemma pieces(x: tensor, d: axis, as: int+, bs: int+): concat([slice(x; d, a, b) for a, b in zip(as, bs)]; d) => x;
 lemma scaled(xs: tensor+, c: scalar): add_n([scale(x; c) for x in xs]) => scale(add_n(xs); c);
 lemma rows(rows: tensor**, d: axis, e: axis): concat([concat(row; e) for row in rows]; d) => concat(rows[0]; e);
-lemma aligned(xs: tensor+, y: tensor): concat([slice(y; 0, o, o + x.shape[0]) for x, o in zip(xs, offsets(xs, 0))]; 0) => y;
 lemma negated(xs: tensor+, ys: tensor*): concat(*[neg(x) for x in xs], *ys; _) => concat(xs; 0);
 )");
   const TermId x = w.leaf("x", {8, 4});

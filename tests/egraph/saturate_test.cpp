@@ -141,14 +141,14 @@ TEST_CASE("comprehensions over lists that are bound already") {
   World w(R"(
 lemma numbered(x: tensor, y: tensor, os: int+):
   given bcast(x; _, os)
-  concat([slice(y; 0, k, o) for k, o in enumerate(os)]; 0) => concat([slice(y; 0, k, o) for k, o in enumerate(os)]; 0);
+  concat([slice(y; 0, 1, o) for o in os]; 0) => concat([slice(y; 0, 1, o) for o in os]; 0);
 )");
   const TermId y = w.leaf("y", {9});
   const auto cut = [&](int a, int b) { return w.make("slice", {y}, {0, a, b}); };
   w.make("bcast", {w.leaf("x", {})}, {std::vector<int>{0, 1}, std::vector<int>{2, 7}});
-  w.make("concat", {cut(0, 2), cut(2, 7)}, {0});
+  w.make("concat", {cut(1, 2), cut(1, 6)}, {0});
   CHECK(w.saturate().counters.matched[0] == 0);
-  w.make("concat", {cut(0, 2), cut(1, 7)}, {0});
+  w.make("concat", {cut(1, 2), cut(1, 7)}, {0});
   CHECK(w.saturate().counters.matched[0] == 1);
 }
 
