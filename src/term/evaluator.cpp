@@ -225,18 +225,17 @@ Maybe Evaluator::Impl::evaluate_special(const Expr& expr, Frame& frame) {
 }
 
 std::optional<TermId> Evaluator::Impl::operand(const Expr& expr, Frame& frame, const TensorType* type) {
-  const std::optional<TensorType> wanted = type != nullptr ? std::optional(*type) : std::nullopt;
   const Maybe value = evaluate(expr, frame);
   if (!value) return std::nullopt;
   if (const Term* term = value->as_term()) {
     return term->id == kNoTerm ? std::nullopt : std::optional(store.find(term->id));
   }
-  const std::optional<Scalar> number = wanted ? value->to_scalar() : std::nullopt;
+  const std::optional<Scalar> number = type != nullptr ? value->to_scalar() : std::nullopt;
   if (!number) {
     if (failed_ == nullptr) failed_ = &expr;
     return std::nullopt;
   }
-  return layout.full(*number, *wanted);
+  return layout.full(*number, *type);
 }
 
 // --- built-in functions

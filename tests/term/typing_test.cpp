@@ -1,6 +1,6 @@
 #include "entangle/term/typing.h"
 
-#include <chrono>
+#include <ctime>
 
 #include "fixture.h"
 
@@ -95,17 +95,19 @@ TEST_CASE("a type that is known is found quickly") {
   const rules::OpId op = world.op("concat");
   const Attr attributes = attrs({number(1)});
   REQUIRE(world.typing.type_of(op, attributes, children));
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   std::size_t rank = 0;
   constexpr int kTimes = 20000;
   for (int i = 0; i < kTimes; ++i) {
     rank += world.typing.type_of(op, attributes, children)->rank();
     rank += world.typing.axes(op, attributes, children).maps.size();
   }
-  const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
+  const double each = static_cast<double>(std::clock() - start) * 1e6 / CLOCKS_PER_SEC / kTimes;
   CHECK(rank == 5 * kTimes);
-  MESSAGE("a type and its axes: ", took.count() / kTimes, " microseconds");
-  CHECK(took.count() / kTimes < 20);  // a debug build on a busy machine; optimised it is well under one
+  MESSAGE("a type and its axes: ", each, " microseconds of processor time");
+#ifdef __OPTIMIZE__
+  CHECK(each < 5);  // well under one where nothing else runs
+#endif
 }
 
 }  // namespace entangle::term::test

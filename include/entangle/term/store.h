@@ -49,6 +49,7 @@ class Store {
   virtual TermId fresh(const tensor::TensorType& type, const std::string& label) = 0;
 
   virtual TermId find(TermId id) const = 0;
+  // The reference stays valid as long as the store.
   virtual const tensor::TensorType& type(TermId id) const = 0;
   // The scalar all elements of the class are known to be.
   virtual std::optional<sym::Scalar> uniform(TermId id) const = 0;
