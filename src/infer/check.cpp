@@ -6,6 +6,7 @@
 #include <set>
 
 #include "definedness.h"
+#include "failure.h"
 #include "outputs.h"
 #include "programs.h"
 #include "walk.h"
@@ -24,6 +25,7 @@ std::vector<Question> questions(const Programs& programs) {
   const graph::Graph& graph = programs.sequential_graph();
   for (const graph::NodeIndex node : programs.resolved.outputs) {
     Question question;
+    question.node = node;
     question.tensor = graph.nodes[node].name;
     question.term = programs.lowered_sequential.term({0, node, 0});
     question.is_output = std::ranges::find(graph.outputs, node) != graph.outputs.end();
@@ -71,7 +73,8 @@ void list_dropouts(Programs& programs, std::vector<std::string>& assumptions) {
     }
     if (ranks.size() > 1) {
       const Place place = programs.distributed->place(term);
-      replicated.insert(place.tensor + (place.loc.empty() ? "" : " (" + place.loc + ")"));
+      replicated.insert("r" + std::to_string(place.rank) + "." + place.tensor +
+                        (place.loc.empty() ? "" : " (" + place.loc + ")"));
     }
   }
   if (!any) {
@@ -130,77 +133,6 @@ std::vector<LemmaUse> lemma_uses(const rules::RuleSet& rules, const egraph::Coun
   return uses;
 }
 
-// --- where it fails
-
-// The terms of an unresolved cone that are to blame: all their operands are resolved. Terms that a consumer
-// was resolved in spite of come last.
-std::vector<TermId> roots(Walk& walk, Joint& joint, const std::vector<TermId>& chain) {
-  const std::set<TermId> cone(chain.begin(), chain.end());
-  std::vector<TermId> all;
-  std::vector<TermId> hard;
-  for (const TermId term : chain) {
-    const auto children = joint.graph().original(term).children;
-    if (std::ranges::any_of(children, [&](TermId c) { return cone.contains(c); })) {
-      continue;
-    }
-    all.push_back(term);
-    if (!walk.result().solved_across.contains(term)) {
-      hard.push_back(term);
-    }
-  }
-  return hard.empty() ? all : hard;
-}
-
-Failing failing_at(Programs& programs, Walk& walk, Outputs& outputs, TermId output,
-                   const OutputReport& report) {
-  Failing failing;
-  const auto place_of = [&](TermId term) {
-    Place place = programs.names->place(term);
-    place.relations = outputs.relations(term);
-    return place;
-  };
-  const std::vector<TermId> chain = walk.chain(output);
-  TermId at = output;
-  if (chain.empty()) {
-    failing.reason =
-        report.notes.empty() ? "a relation was found, but not the expected one" : report.notes.front();
-  } else {
-    at = roots(walk, *programs.joint, chain).front();
-    failing.reason = programs.graph->original(at).op == rules::kNoOp
-                         ? "nothing is known of this tensor"
-                         : "no clean relation to the distributed program was found";
-  }
-  failing.at = place_of(at);
-  if (chain.empty()) {
-    failing.at.tensor = report.tensor;  // equal tensors share one value: use the name the manifest uses
-  }
-  std::set<std::string> seen;
-  for (const TermId term : chain) {
-    if (term < at) {
-      continue;
-    }
-    Place place = programs.names->place(term);
-    if (seen.insert(place.tensor).second) {
-      failing.chain.push_back(std::move(place));
-    }
-  }
-  std::set<std::string> operands;
-  for (const TermId child : programs.graph->original(at).children) {
-    Place place = place_of(child);
-    if (!programs.joint->constant(child) && operands.insert(place.tensor).second) {
-      failing.operands.push_back(std::move(place));
-    }
-  }
-  std::set<std::string> considered;
-  for (const TermId term : walk.considered(at)) {
-    Place place = programs.distributed->place(term);
-    if (considered.insert(place.tensor).second) {
-      failing.considered.push_back(std::move(place));
-    }
-  }
-  return failing;
-}
-
 void report_mismatch(const Programs& programs, Verdict& verdict) {
   const graph::Mismatch& mismatch = *programs.lowered_ranks.mismatch;
   verdict.kind = VerdictKind::violates;
@@ -211,7 +143,7 @@ void report_mismatch(const Programs& programs, Verdict& verdict) {
     place.rank = static_cast<int>(at.rank);
     if (at.node != graph::kNoNode) {
       const graph::Node& node = programs.ranks[at.rank].nodes[at.node];
-      place.tensor = relation::to_string(relation::Leaf{at.rank, node.name});
+      place.tensor = node.name;
       place.op = node.op;
       place.loc = node.loc;
     }
@@ -321,8 +253,12 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   Walk walk(*programs.joint, *programs.oracle, *engine.program, walk_options);
   const std::vector<Question> asked = questions(programs);
   std::vector<TermId> wanted;
-  for (const Question& question : asked) {
-    wanted.push_back(question.term);
+  for (const graph::NodeIndex node : needed_nodes(programs, programs.resolved.outputs)) {
+    for (const TermId term : programs.lowered_sequential.nodes[0][node].results) {
+      if (term != kNoTerm) {
+        wanted.push_back(term);
+      }
+    }
   }
   walk.run(wanted);
   if (auto error = clash_error(programs, walk, manifest)) {
@@ -331,27 +267,26 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
 
   Outputs outputs(programs, walk, *engine.program, options.limits);
   bool all_ok = !asked.empty();
-  std::optional<TermId> first_failing;
-  std::size_t failing_report = 0;
+  Localisation localisation(programs, walk, outputs);
+  std::optional<graph::NodeIndex> first_failing;
+  std::size_t failing_question = 0;
   for (const Question& question : asked) {
     verdict.outputs.push_back(outputs.answer(question));
     if (verdict.outputs.back().ok) {
       continue;
     }
     all_ok = false;
-    const std::vector<TermId> chain = walk.chain(question.term);
-    const TermId at = chain.empty() ? question.term : roots(walk, *programs.joint, chain).front();
+    const graph::NodeIndex at = localisation.culprit(question.node);
     if (!first_failing || at < *first_failing) {
       first_failing = at;
-      failing_report = verdict.outputs.size() - 1;
+      failing_question = verdict.outputs.size() - 1;
     }
   }
   verdict.obligations = open_lookups(programs);
   verdict.kind = all_ok && verdict.obligations.empty() && !walk.result().out_of_time ? VerdictKind::refines
                                                                                      : VerdictKind::unproved;
   if (first_failing) {
-    verdict.failing =
-        failing_at(programs, walk, outputs, asked[failing_report].term, verdict.outputs[failing_report]);
+    verdict.failing = localisation.describe(asked[failing_question].node, verdict.outputs[failing_question]);
   }
   if (verdict.kind != VerdictKind::refines) {
     report_limits(programs, walk, verdict);

@@ -149,7 +149,8 @@ Place DistributedNames::place(TermId term) const {
   }
   const TensorRef& tensor = named != first_.end() ? tensors_[named->second] : inner->second;
   const graph::Node& node = lowered_.node(tensor);
-  return {static_cast<int>(tensor.rank), name(tensor), node.op, node.loc, {}};
+  const std::string result = node.several ? "[" + std::to_string(tensor.result) + "]" : "";
+  return {static_cast<int>(tensor.rank), node.name + result, node.op, node.loc, {}};
 }
 
 }  // namespace entangle::infer

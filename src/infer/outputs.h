@@ -22,6 +22,7 @@ struct Expected {
 };
 
 struct Question {
+  graph::NodeIndex node = graph::kNoNode;
   std::string tensor;
   TermId term = kNoTerm;           // of the sequential program
   bool is_output = true;           // of the sequential graph; otherwise any tensor of the ranks will do

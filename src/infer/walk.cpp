@@ -14,6 +14,9 @@ struct Reach {
 // back how an operand was made, which its relation hides.
 constexpr Reach kReaches[] = {{1, 0}, {2, 0}, {4, 0}, {2, 2}, {4, 2}};
 
+constexpr std::size_t kLeastNodes = 1000;
+constexpr std::size_t kMostGrowth = 20;
+
 }  // namespace
 
 Walk::Walk(Joint& joint, smt::Oracle& oracle, const egraph::Program& program, const WalkOptions& options)
@@ -119,7 +122,10 @@ bool Walk::attempt(TermId term, const std::vector<TermId>& carried, int window, 
     return false;
   }
   last_size = problem.size();
-  const egraph::Outcome outcome = problem.saturate(program_, options_.limits, term);
+  // A problem that is solved grows a few times its size; a limit in proportion stops the others early.
+  egraph::Limits limits = options_.limits;
+  limits.nodes = std::min(limits.nodes, kLeastNodes + kMostGrowth * problem.graph().node_count());
+  const egraph::Outcome outcome = problem.saturate(program_, limits, term);
   ++result_.problems;
   result_.largest = std::max<std::uint64_t>(result_.largest, problem.graph().node_count());
   result_.counters.add(outcome.counters);
@@ -147,21 +153,6 @@ std::vector<TermId> Walk::considered(TermId term) {
   }
   problem.add_window(1);
   return problem.window();
-}
-
-std::vector<TermId> Walk::chain(TermId term) {
-  std::set<TermId> found;
-  std::vector<TermId> stack{term};
-  while (!stack.empty()) {
-    const TermId at = stack.back();
-    stack.pop_back();
-    if (resolved(at) || !found.insert(at).second) {
-      continue;
-    }
-    const auto node = joint_.graph().original(at);
-    stack.insert(stack.end(), node.children.begin(), node.children.end());
-  }
-  return {found.begin(), found.end()};
 }
 
 }  // namespace entangle::infer

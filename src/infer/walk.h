@@ -45,8 +45,6 @@ class Walk {
   WalkResult& result() { return result_; }
   // Distributed operators that the last problem for an unresolved term looked at.
   std::vector<TermId> considered(TermId term);
-  // The unresolved terms that `term` rests on through unresolved terms only, ascending, itself included.
-  std::vector<TermId> chain(TermId term);
   bool resolved(TermId term) { return joint_.resolved(term); }
 
  private:
