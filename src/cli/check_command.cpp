@@ -54,14 +54,15 @@ class Check {
 
   static void print(const Diagnostic& diagnostic) { std::cerr << support::render(diagnostic); }
 
-  // The diagnostics of rules, when they are loaded for the first time.
-  void print_once(const LoadedRules& rules) {
+  // Prints the diagnostics of rules, if they were not printed before; returns that.
+  bool print_once(const LoadedRules& rules) {
     for (const LoadedRules* other : printed_) {
-      if (other == &rules) return;
+      if (other == &rules) return false;
     }
     printed_.push_back(&rules);
     for (const Diagnostic& warning : rules.warnings) print(warning);
     for (const Diagnostic& error : rules.errors) print(error);
+    return true;
   }
 
   Outcome outcome_of(const std::string& path) {
@@ -83,12 +84,12 @@ class Check {
     if (!manifest) return std::move(manifest.error());
     const LoadedRules& rules =
         arguments_.rules.empty() ? rules_.load_for(*manifest) : rules_.load_named(arguments_.rules);
+    const bool news = print_once(rules);
     if (!rules.errors.empty()) {
-      // All but the first, which stands for the manifest.
-      for (std::size_t i = 1; i < rules.errors.size(); ++i) print(rules.errors[i]);
+      if (!news) std::cerr << "error: " << path << ": its rules do not load, as said above\n";
+      printed_error_ = true;
       return rules.errors.front();
     }
-    print_once(rules);
     infer::CheckOptions options;
     options.time_limit = arguments_.time_limit;
     options.all_relations = arguments_.verbose;
@@ -100,7 +101,7 @@ class Check {
   // Prints what became of a manifest.
   ExitCode show(const Outcome& outcome) {
     if (const auto* error = std::get_if<Diagnostic>(&outcome.result)) {
-      print(*error);
+      if (!std::exchange(printed_error_, false)) print(*error);
       return error->id == kInternalError ? ExitCode::internal_error : ExitCode::bad_input;
     }
     const auto& verdict = std::get<infer::Verdict>(outcome.result);
@@ -154,6 +155,7 @@ class Check {
   OutputFile json_;
   RuleLoader rules_;
   std::vector<const LoadedRules*> printed_;
+  bool printed_error_ = false;  // the error of the manifest at hand is on the screen already
   std::vector<Outcome> outcomes_;
   std::size_t shown_ = 0;
 };

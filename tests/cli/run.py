@@ -184,7 +184,7 @@ class BadManifests(Case):
     def test_rank_file_missing(self):
         self.write_mlp()
         (self.folder / "r1.json").unlink()
-        self.bad_input("m.yaml", says="r1.json")
+        self.bad_input("m.yaml", says=["r1.json", "No such file or directory"])
 
     def test_truncated_json(self):
         self.write_mlp()
@@ -297,6 +297,15 @@ class BadRules(Case):
         self.write_mlp(manifest=MLP + "rules: [aten.rules]\n")
         self.write("aten.rules", "lemma broken(\n")
         self.assertEqual(self.bad_input("m.yaml", says="aten.rules")["file"], "aten.rules")
+
+
+    def test_errors_of_shared_rules_are_printed_once(self):
+        self.write_mlp(manifest=MLP + "rules: [mine.rules]\n")
+        self.write("n.yaml", MLP + "rules: [mine.rules]\n")
+        self.write("mine.rules", "lemma broken(\n")
+        run = self.check("m.yaml", "n.yaml", code=BAD_INPUT)
+        self.assertEqual(run.stderr.count("mine.rules:"), 1, run.stderr)
+        self.assertIn("n.yaml: its rules do not load", run.stderr)
 
 
 class Verdicts(Case):

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "entangle/graph/read.h"
 #include "entangle/relation/diagnostics.h"
+#include "entangle/relation/read_programs.h"
 #include "entangle/relation/resolve.h"
 #include "entangle/support/paths.h"
 
@@ -35,15 +35,9 @@ std::string first_error(const std::string& path) {
   if (rules.empty()) rules.emplace_back(ENTANGLE_SOURCE_DIR "/rules/core.rules");
   const rules::Loaded loaded = rules::load_rules(rules, support::rule_folders());
   if (!loaded.ok()) return "the rules do not load: " + support::render(loaded.diagnostics.at(0));
-  const auto sequential = graph::read_graph(manifest->path_of(manifest->sequential.text));
-  if (!sequential) return support::render(sequential.error());
-  std::vector<graph::Graph> ranks;
-  for (std::size_t rank = 0; rank < manifest->ranks; ++rank) {
-    auto graph = graph::read_graph(manifest->path_of(manifest->file_of_rank(rank).text), {rank, false});
-    if (!graph) return support::render(graph.error());
-    ranks.push_back(std::move(*graph));
-  }
-  const Sides sides{*sequential, ranks};
+  const auto programs = read_programs(*manifest);
+  if (!programs) return support::render(programs.error());
+  const Sides sides{programs->sequential, programs->ranks};
   const auto resolved = resolve(*manifest, *loaded.rules, sides);
   if (!resolved) return support::render(resolved.error());
   const auto status = check_inputs_related(*manifest, *resolved, sides);

@@ -1,0 +1,35 @@
+#include "entangle/relation/read_programs.h"
+
+#include <utility>
+
+#include "entangle/graph/read.h"
+#include "relation/failure.h"
+
+namespace entangle::relation {
+
+namespace {
+
+graph::Graph read(const Manifest& manifest, const Text& name, const graph::ReadOptions& options) {
+  support::Result<graph::Graph> graph = graph::read_graph(manifest.path_of(name.text), options);
+  if (graph) return std::move(*graph);
+  support::Diagnostic& error = graph.error();
+  if (error.span.file == support::kNoFile)
+    fail(Problem::cannot_read, name.span, error.message, error.suggestion);
+  throw Failure{std::move(error)};
+}
+
+}  // namespace
+
+support::Result<ProgramGraphs> read_programs(const Manifest& manifest) {
+  return guarded([&] {
+    ProgramGraphs result;
+    result.sequential = read(manifest, manifest.sequential, {});
+    const bool shared = manifest.distribution == Manifest::Distributed::one;
+    for (std::size_t rank = 0; rank < manifest.ranks; ++rank) {
+      result.ranks.push_back(read(manifest, manifest.file_of_rank(rank), {rank, shared}));
+    }
+    return result;
+  });
+}
+
+}  // namespace entangle::relation
