@@ -111,7 +111,9 @@ struct Lemma {
   Expr left;  // a pattern, or a variable (or list of tensors) bound by `given`
   Expr right;
   Direction direction = Direction::forward;
-  std::vector<Expr> when;     // conjuncts, in order; `v == e` with v not yet bound binds v
+  // Conjuncts, in order. `v == e` with v not yet bound binds v; v then stands on the left, and where it is
+  // not a parameter its slot comes after them. (Read from right to left, either side may be the unbound one.)
+  std::vector<Expr> when;
   std::vector<Expr> trigger;  // conjuncts; bounds growth only
   std::vector<Expr> examples;
   std::string text;  // the declaration as written
