@@ -222,6 +222,9 @@ bool Run::element(Zip& zip, std::size_t k, Next next) {
       frame_.slots[source.binder].reset();
     }
   }
+  // The first element decides what the elements share. For each of the others the first match that agrees is
+  // taken: all combinations of several matches per element would be exponentially many.
+  bool stop = false;
   auto matched = [&] {
     if (zip.condition != nullptr && !is_yes(graph_.evaluator().holds(*zip.condition, frame_))) {
       return false;
@@ -240,7 +243,6 @@ bool Run::element(Zip& zip, std::size_t k, Next next) {
       source.collected.push_back(*frame_.slots[source.binder]);
       added.push(i);
     }
-    bool stop = false;
     if (complete) {
       // The next element binds them anew; afterwards they are what the pattern around us bound them to.
       std::vector<std::optional<Value>> kept;
@@ -256,9 +258,9 @@ bool Run::element(Zip& zip, std::size_t k, Next next) {
     for (const std::size_t i : added) {
       zip.sources[i].collected.pop_back();
     }
-    return stop;
+    return stop || (complete && k > 0);
   };
-  const bool stop = in_class(*zip.element, zip.operands[k], zip.path, matched);
+  in_class(*zip.element, zip.operands[k], zip.path, matched);
   for (const Zip::Source& source : zip.sources) {
     frame_.slots[source.binder].reset();
   }

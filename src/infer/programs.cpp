@@ -4,7 +4,7 @@
 #include <chrono>
 #include <map>
 
-#include "entangle/graph/read.h"
+#include "entangle/relation/read_programs.h"
 
 namespace entangle::infer {
 namespace {
@@ -161,20 +161,12 @@ void apply_equalities(Programs& programs, bool sequential) {
 }
 
 Result<support::Unit> read(Programs& programs, const relation::Manifest& manifest) {
-  auto sequential = graph::read_graph(manifest.path_of(manifest.sequential.text), {});
-  if (!sequential) {
-    return sequential.error();
+  auto graphs = relation::read_programs(manifest);
+  if (!graphs) {
+    return graphs.error();
   }
-  programs.sequential.push_back(std::move(*sequential));
-  const bool shared = manifest.distribution == relation::Manifest::Distributed::one;
-  for (std::size_t rank = 0; rank < manifest.ranks; ++rank) {
-    auto graph = graph::read_graph(manifest.path_of(manifest.file_of_rank(rank).text),
-                                   {.rank = rank, .shared = shared});
-    if (!graph) {
-      return graph.error();
-    }
-    programs.ranks.push_back(std::move(*graph));
-  }
+  programs.sequential.push_back(std::move(graphs->sequential));
+  programs.ranks = std::move(graphs->ranks);
   return support::Unit{};
 }
 
