@@ -196,13 +196,10 @@ Result<support::Unit> lower_ranks(Programs& programs) {
 
 Result<support::Unit> lower_sequential(Programs& programs) {
   std::map<NodeIndex, TermId> related;
-  for (const auto* section : {&programs.resolved.inputs, &programs.resolved.given}) {
-    for (const relation::Related& entry : *section) {
-      related.emplace(entry.tensor, related_class(programs, entry));
-    }
+  for (const relation::Related& entry : programs.resolved.inputs) {
+    related.emplace(entry.tensor, related_class(programs, entry));
   }
   graph::LowerOptions options;
-  options.cut = [&](std::uint32_t, NodeIndex node) { return programs.resolved.given_for(node) != nullptr; };
   options.leaf = [&](const TensorRef& tensor, const tensor::TensorType& type) {
     const auto it = related.find(tensor.node);
     return it != related.end() ? it->second
@@ -219,6 +216,16 @@ Result<support::Unit> lower_sequential(Programs& programs) {
       programs.joint->set_result(term);
     }
   }
+  // A given equates what is computed with what is asserted: if the two cannot be equal, that is noticed.
+  for (const relation::Related& entry : programs.resolved.given) {
+    const TermId asserted = related_class(programs, entry);
+    const TermId computed = programs.lowered_sequential.term({0, entry.tensor, 0});
+    if (computed != kNoTerm) {
+      const std::string& name = programs.sequential_graph().nodes[entry.tensor].name;
+      programs.graph->merge(computed, asserted, {egraph::Reason::Kind::assumption, 0, "given " + name});
+    }
+  }
+  programs.graph->rebuild();
   return support::Unit{};
 }
 
