@@ -1,5 +1,6 @@
 #include "definedness.h"
 
+#include <optional>
 #include <set>
 
 #include "entangle/eval/element.h"
@@ -70,6 +71,41 @@ void narrow(Programs& programs, TermId term, const term::Interval& interval, std
   }
 }
 
+void add_leaves(Programs& programs, const std::vector<relation::Related>& section, std::vector<TermId>& out) {
+  for (const relation::Related& related : section) {
+    for (const relation::RelatedForm& form : related.forms) {
+      for (const relation::Clean& alternative : form.expansion.alternatives) {
+        for (const relation::Clean* leaf : relation::leaves(alternative)) {
+          out.push_back(programs.build(*leaf));
+        }
+      }
+    }
+  }
+}
+
+// The terms that matter: everything, unless `given` cuts the programs. Then only what the expected tensors
+// are computed from, down to the tensors under `given`: what lies behind these is asserted, not computed.
+std::optional<std::set<TermId>> relevant_terms(Programs& programs) {
+  if (programs.resolved.given.empty() || programs.resolved.expect.empty()) {
+    return std::nullopt;
+  }
+  std::vector<TermId> stack;
+  add_leaves(programs, programs.resolved.expect, stack);
+  std::vector<TermId> asserted;
+  add_leaves(programs, programs.resolved.given, asserted);
+  const std::set<TermId> cut(asserted.begin(), asserted.end());
+  std::set<TermId> relevant;
+  while (!stack.empty()) {
+    const TermId term = stack.back();
+    stack.pop_back();
+    if (!cut.contains(term) && relevant.insert(term).second) {
+      const auto children = programs.graph->original(term).children;
+      stack.insert(stack.end(), children.begin(), children.end());
+    }
+  }
+  return relevant;
+}
+
 }  // namespace
 
 void assume_sequential_lookups(Programs& programs) {
@@ -84,7 +120,11 @@ std::vector<std::string> open_lookups(Programs& programs) {
   EGraph& graph = *programs.graph;
   std::vector<std::string> open;
   std::set<std::pair<TermId, std::string>> shown;
+  const auto relevant = relevant_terms(programs);
   for (const graph::LookUp& lookup : programs.lowered_ranks.lookups) {
+    if (relevant && !relevant->contains(lookup.term)) {
+      continue;
+    }
     const Bounded range = bounded(graph, lookup.term);
     if (!shown.emplace(graph.find(range.index), sym::to_string(range.size)).second) {
       continue;
