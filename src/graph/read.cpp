@@ -233,6 +233,11 @@ bool Reader::graph(const Value& root) {
 }
 
 support::Result<Graph> parse_graph(support::FileId file, const ReadOptions& options) {
+  constexpr std::string_view kHloText = "HloModule";
+  if (support::source_text(file).starts_with(kHloText)) {
+    return support::error("graph/format", support::span_at(file, 0, kHloText.size()),
+                          "this is HLO text, which is not supported yet: give the module's graph as JSON");
+  }
   return Reader(file, options).run();
 }
 
