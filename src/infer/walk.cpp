@@ -16,6 +16,8 @@ constexpr Reach kReaches[] = {{1, 0}, {2, 0}, {4, 0}, {2, 2}, {4, 2}};
 
 constexpr std::size_t kLeastNodes = 1000;
 constexpr std::size_t kMostGrowth = 20;
+// Re-opened problems are large to begin with and seldom the answer.
+constexpr std::size_t kMostGrowthReopened = 4;
 
 }  // namespace
 
@@ -124,7 +126,8 @@ bool Walk::attempt(TermId term, const std::vector<TermId>& carried, int window, 
   last_size = problem.size();
   // A problem that is solved grows a few times its size; a limit in proportion stops the others early.
   egraph::Limits limits = options_.limits;
-  limits.nodes = std::min(limits.nodes, kLeastNodes + kMostGrowth * problem.graph().node_count());
+  const std::size_t growth = reopen > 0 ? kMostGrowthReopened : kMostGrowth;
+  limits.nodes = std::min(limits.nodes, kLeastNodes + growth * problem.graph().node_count());
   const egraph::Outcome outcome = problem.saturate(program_, limits, term);
   ++result_.problems;
   result_.largest = std::max<std::uint64_t>(result_.largest, problem.graph().node_count());
