@@ -33,7 +33,7 @@ TermId LocalProblem::local(TermId joint_id) {
     made = from.defined(id) ? graph_.leaf(from.type(id), label) : graph_.fresh(from.type(id), label);
     graph_.set_interval(made, from.interval(id));
   }
-  if (joint_.is_distributed(id)) {
+  if (joint_.is_tensor(id)) {
     graph_.set_named(made);
   }
   local_of_.emplace(id, made);
