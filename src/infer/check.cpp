@@ -24,21 +24,27 @@ std::vector<Question> questions(const Programs& programs) {
   std::vector<Question> result;
   const graph::Graph& graph = programs.sequential_graph();
   for (const graph::NodeIndex node : programs.resolved.outputs) {
-    Question question;
-    question.node = node;
-    question.tensor = graph.nodes[node].name;
-    question.term = programs.lowered_sequential.term({0, node, 0});
-    question.is_output = std::ranges::find(graph.outputs, node) != graph.outputs.end();
-    if (const relation::Related* expected = programs.resolved.expected(node)) {
-      for (const relation::RelatedForm& form : expected->forms) {
-        for (const relation::Clean& clean : form.expansion.alternatives) {
-          question.expected.push_back(
-              {clean, relation::to_string(clean, programs.graph->rules()), form.mismatch});
+    const graph::LoweredNode& lowered = programs.lowered_sequential.nodes[0][node];
+    for (std::uint32_t k = 0; k < lowered.results.size(); ++k) {
+      Question question;
+      question.node = node;
+      question.tensor = graph.nodes[node].name;
+      if (graph.nodes[node].several) {
+        question.tensor += "[" + std::to_string(k) + "]";
+      }
+      question.term = lowered.results[k];
+      question.is_output = std::ranges::find(graph.outputs, node) != graph.outputs.end();
+      if (const relation::Related* expected = programs.resolved.expected(node)) {
+        for (const relation::RelatedForm& form : expected->forms) {
+          for (const relation::Clean& clean : form.expansion.alternatives) {
+            question.expected.push_back(
+                {clean, relation::to_string(clean, programs.graph->rules()), form.mismatch});
+          }
         }
       }
-    }
-    if (question.term != kNoTerm) {
-      result.push_back(std::move(question));
+      if (question.term != kNoTerm) {
+        result.push_back(std::move(question));
+      }
     }
   }
   return result;

@@ -123,7 +123,8 @@ Failing Localisation::describe(NodeIndex output, const OutputReport& report) {
   if (nodes.empty()) {
     failing.reason =
         report.notes.empty() ? "a relation was found, but not the expected one" : report.notes.front();
-  } else if (programs_.lowered_sequential.nodes[0][at].kind == graph::Kind::leaf) {
+  } else if (const graph::Kind kind = programs_.lowered_sequential.nodes[0][at].kind;
+             kind == graph::Kind::leaf || kind == graph::Kind::blocked) {
     failing.reason = "nothing is known of this tensor";
   } else {
     failing.reason = "no clean relation to the distributed program was found";

@@ -1,8 +1,11 @@
 #include "outputs.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <set>
+#include <unordered_map>
 
 namespace entangle::infer {
 namespace {
@@ -11,6 +14,12 @@ using relation::CleanTerm;
 using relation::CleanTermPtr;
 
 const char* const kPartialHint = "only as a sum over ranks: is an all-reduce missing?";
+const char* const kTwiceHint = "only by using an element of the ranks' outputs more than once";
+const char* const kPermutedHint = "permuted: the ranks hold its elements in another order";
+
+bool same_form(const relation::Clean& a, const relation::Clean& b) {
+  return a.op == b.op && a.attrs == b.attrs && std::ranges::equal(a.children, b.children, same_form);
+}
 
 }  // namespace
 
@@ -27,6 +36,101 @@ bool Outputs::names_outputs_only(const relation::Clean& clean) const {
     const graph::Graph& graph = programs_.ranks[leaf->leaf.rank];
     return std::ranges::find(graph.outputs, graph.find(leaf->leaf.name)) != graph.outputs.end();
   });
+}
+
+bool Outputs::counterparts(const relation::Leaf& a, const relation::Leaf& b) const {
+  const graph::NodeIndex place_a = programs_.ranks[a.rank].find(a.name);
+  const graph::NodeIndex place_b = programs_.ranks[b.rank].find(b.name);
+  return a.name == b.name || (place_a == place_b && programs_.ranks[a.rank].nodes[place_a].op ==
+                                                        programs_.ranks[b.rank].nodes[place_b].op);
+}
+
+// Place by place the terms of a sum must be counterparts on different ranks.
+bool Outputs::sums_over_ranks(const relation::Clean& clean) const {
+  if (!clean.is_leaf() && joint_.graph().rules().op(clean.op).elementwise) {
+    std::vector<std::vector<const relation::Clean*>> leaves;
+    for (const relation::Clean& term : clean.children) {
+      leaves.push_back(relation::leaves(term));
+      if (!same_form(clean.children.front(), term)) {
+        return false;
+      }
+    }
+    for (std::size_t place = 0; place < leaves.front().size(); ++place) {
+      std::set<std::size_t> ranks;
+      for (const auto& of_term : leaves) {
+        if (!ranks.insert(of_term[place]->leaf.rank).second ||
+            !counterparts(leaves.front()[place]->leaf, of_term[place]->leaf)) {
+          return false;
+        }
+      }
+    }
+  }
+  return std::ranges::all_of(clean.children,
+                             [&](const relation::Clean& child) { return sums_over_ranks(child); });
+}
+
+CleanTermPtr Outputs::over_classes(const relation::Clean& clean) {
+  auto term = std::make_shared<CleanTerm>();
+  term->id = joint_.graph().find(programs_.build(clean));
+  term->op = clean.op;
+  term->attrs = clean.attrs;
+  for (const relation::Clean& child : clean.children) {
+    term->children.push_back(over_classes(child));
+  }
+  return term;
+}
+
+// Why an expectation that holds is none that the user can rely on; "" if it is one.
+std::string Outputs::objection(const relation::Clean& clean, bool outputs_only) {
+  if (outputs_only && !names_outputs_only(clean)) {
+    return "it names a tensor that is no output of its rank";
+  }
+  if (!sums_over_ranks(clean)) {
+    return "it adds tensors that are not counterparts of each other on different ranks";
+  }
+  std::unordered_map<TermId, std::vector<Owner>> outputs;
+  relation::ExtractOptions options;
+  options.owners = [&](TermId id) -> const std::vector<Owner>& {
+    std::vector<Owner>& some = outputs[id];
+    some.clear();
+    std::ranges::copy_if(joint_.owners(id), std::back_inserter(some),
+                         [&](const Owner& o) { return programs_.distributed->is_output(o); });
+    return some;
+  };
+  if (outputs_only && !relation::uses_elements_once(*over_classes(clean), joint_.graph(), options)) {
+    return "it uses an element more than once";
+  }
+  return "";
+}
+
+// Whether the elements are moved about: not put together in the order of the ranks, and of each tensor in its
+// own order.
+bool Outputs::permuted(LocalProblem& problem, const CleanTerm& clean, bool outputs_only, Last& last) {
+  if (clean.is_leaf()) {
+    std::optional<int> next;
+    for (const Owner& owner : problem.owners(clean.id)) {
+      if (owner.rank >= last.rank && (!outputs_only || programs_.distributed->is_output(owner))) {
+        next = std::min(owner.rank, next.value_or(owner.rank));
+      }
+    }
+    last.rank = next.value_or(last.rank);
+    return !next;
+  }
+  const std::string& op = joint_.graph().rules().op(clean.op).name;
+  if (op == "slice" && clean.children.front()->is_leaf()) {
+    const TermId leaf = problem.graph().find(clean.children.front()->id);
+    const sym::Int begin = clean.attrs.as_list()[1].as_int();
+    if (leaf == last.sliced && smt::is_yes(oracle_.less(begin, last.begin))) {
+      return true;
+    }
+    last.sliced = leaf;
+    last.begin = begin;
+  }
+  static const std::set<std::string> kInOrder{"concat", "slice", "merge", "split", "squeeze", "bcast"};
+  return !(clean.children.empty() || kInOrder.contains(op)) ||
+         std::ranges::any_of(clean.children, [&](const CleanTermPtr& child) {
+           return permuted(problem, *child, outputs_only, last);
+         });
 }
 
 bool Outputs::follows(TermId term, TermId expected) {
@@ -117,9 +221,8 @@ OutputReport Outputs::answer(const Question& question) {
     }
     const TermId built = expected.mismatch.empty() ? programs_.build(expected.clean) : kNoTerm;
     bool holds = built != kNoTerm && follows(question.term, built);
-    if (holds && outputs_only && !names_outputs_only(expected.clean)) {
-      report.notes.push_back("`" + expected.text +
-                             "` holds, but it names a tensor that is no output of its rank");
+    if (const std::string why = holds ? objection(expected.clean, outputs_only) : ""; !why.empty()) {
+      report.notes.push_back("`" + expected.text + "` holds, but " + why);
       holds = false;
     }
     all_hold = all_hold && holds;
@@ -147,27 +250,18 @@ OutputReport Outputs::answer(const Question& question) {
       report.notes.push_back("held by rank " + std::to_string(*ranks.begin()) + " only");
     }
   }
-  if (!question.expected.empty()) {
-    report.ok = all_hold;
-    if (report.relations.empty()) {
-      const auto sums = expressions(problem, question.term, outputs_only, true, false);
-      for (const auto& expression : sums) {
-        describe(problem, *expression, outputs_only, report);
-      }
-    }
-    if (!report.ok && clean.empty() && !report.relations.empty()) {
-      report.notes.push_back(kPartialHint);
-    }
-  } else if (!clean.empty()) {
-    report.ok = true;
-  } else {
+  report.ok = question.expected.empty() ? !clean.empty() : all_hold;
+  if (clean.empty()) {
     const auto sums = expressions(problem, question.term, outputs_only, true, false);
     for (const auto& expression : sums) {
       describe(problem, *expression, outputs_only, report);
     }
-    if (!sums.empty()) {
-      report.notes.push_back(kPartialHint);
+    if (!sums.empty() && !report.ok) {
+      const bool partial = relation::has_partial_sum(*sums.front(), joint_.graph().rules());
+      report.notes.push_back(partial ? kPartialHint : kTwiceHint);
     }
+  } else if (Last last; question.expected.empty() && permuted(problem, *clean.front(), outputs_only, last)) {
+    report.notes.push_back(kPermutedHint);
   }
   if (report.relations.empty()) {
     report.relations = relations(question.term);

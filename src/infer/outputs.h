@@ -39,7 +39,18 @@ class Outputs {
 
  private:
   bool follows(TermId term, TermId expected);
+  std::string objection(const relation::Clean& clean, bool outputs_only);
   bool names_outputs_only(const relation::Clean& clean) const;
+  bool sums_over_ranks(const relation::Clean& clean) const;
+  bool counterparts(const relation::Leaf& a, const relation::Leaf& b) const;
+  relation::CleanTermPtr over_classes(const relation::Clean& clean);
+  // What was met last on the way through an expression.
+  struct Last {
+    int rank = 0;
+    TermId sliced = kNoTerm;
+    sym::Int begin = 0;
+  };
+  bool permuted(LocalProblem& problem, const relation::CleanTerm& clean, bool outputs_only, Last& last);
   std::vector<relation::CleanTermPtr> expressions(LocalProblem& problem, TermId term, bool outputs_only,
                                                   bool partial_sums, bool once);
   void describe(LocalProblem& problem, const relation::CleanTerm& clean, bool outputs_only,

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
+#include <set>
 
 #include "entangle/relation/read_programs.h"
 
@@ -113,7 +115,51 @@ void set_range(Programs& programs, TermId term, const relation::TensorRange& ran
   programs.graph->set_interval(term, {range.low, range.high});
 }
 
-// Ranges hold of the values: a sequential input's range is one of every distributed tensor in its relation.
+bool any_operator(const Clean& clean, const std::function<bool(rules::OpId)>& is) {
+  return !clean.is_leaf() && (is(clean.op) || std::ranges::any_of(clean.children, [&](const Clean& child) {
+                                return any_operator(child, is);
+                              }));
+}
+
+// Whether every element of its leaves is an element of the expression: not so in a sum, nor where a slice
+// leaves something out.
+bool uses_whole_leaves(Programs& programs, const Clean& clean, bool is_input) {
+  const rules::RuleSet& rules = programs.graph->rules();
+  if (any_operator(clean, [&](rules::OpId op) { return rules.op(op).elementwise; })) {
+    return false;
+  }
+  if (!any_operator(clean, [&](rules::OpId op) { return rules.op(op).name == "slice"; })) {
+    return true;
+  }
+  // Input relations use no element twice: if there are no more elements than in the result, all are used.
+  std::set<relation::Leaf> seen;
+  sym::Int elements = 0;
+  for (const Clean* leaf : relation::leaves(clean)) {
+    if (seen.insert(leaf->leaf).second) {
+      elements += sym::product(programs.graph->type(programs.build(*leaf)).shape);
+    }
+  }
+  const tensor::Shape shape = programs.graph->type(programs.build(clean)).shape;
+  return is_input && smt::is_yes(programs.oracle->less_equal(elements, sym::product(shape)));
+}
+
+// A range that leaves no value for the elements of its tensor.
+const relation::TensorRange* empty_range(Programs& programs) {
+  for (const relation::TensorRange& range : programs.resolved.ranges) {
+    const TermId term = programs.term(range.tensor);
+    if (term == kNoTerm) {
+      continue;
+    }
+    const term::Interval known = programs.graph->interval(term);
+    if (known.low && known.high && smt::is_yes(programs.oracle->less(*known.high, *known.low))) {
+      return &range;
+    }
+  }
+  return nullptr;
+}
+
+// Ranges hold of the values: a sequential input's range is one of every distributed tensor that it is
+// rearranged from.
 void apply_ranges(Programs& programs, bool sequential) {
   for (const relation::TensorRange& range : programs.resolved.ranges) {
     if (range.tensor.rank) {
@@ -135,6 +181,9 @@ void apply_ranges(Programs& programs, bool sequential) {
         }
         for (const relation::RelatedForm& form : related.forms) {
           for (const Clean& alternative : form.expansion.alternatives) {
+            if (!uses_whole_leaves(programs, alternative, section == &programs.resolved.inputs)) {
+              continue;
+            }
             for (const Clean* leaf : relation::leaves(alternative)) {
               set_range(programs, programs.build(*leaf), range);
             }
@@ -298,6 +347,9 @@ Result<std::unique_ptr<Programs>> load_programs(const relation::Manifest& manife
   }
   apply_ranges(*programs, true);
   apply_equalities(*programs, true);
+  if (const relation::TensorRange* range = empty_range(*programs)) {
+    return contradiction(manifest, "`" + range->text + "` leaves no value for the elements of its tensor");
+  }
   programs->names = std::make_unique<SequentialNames>(programs->lowered_sequential, *programs->graph);
   programs->lower_seconds = seconds_since(start);
   return programs;
