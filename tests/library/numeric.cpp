@@ -358,6 +358,11 @@ const Array* Check::value(egraph::TermId id, std::size_t depth) {
   for (const term::NodeView& node : graph_.nodes(id)) {
     if (node.op == rules::kNoOp) {
       result = scrambled(graph_.type(id), seed_ + 31 * id);
+      const term::Interval known = graph_.interval(id);
+      for (double& element : result->elements) {
+        if (known.low) element = std::max(element, static_cast<double>(known.low->value()));
+        if (known.high) element = std::min(element, static_cast<double>(known.high->value()));
+      }
       break;
     }
   }
