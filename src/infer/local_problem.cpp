@@ -5,6 +5,11 @@
 namespace entangle::infer {
 namespace {
 
+constexpr std::size_t kLeastNodes = 1000;
+constexpr std::size_t kMostGrowth = 20;
+// Re-opened problems are large to begin with and seldom the answer.
+constexpr std::size_t kMostGrowthReopened = 4;
+
 const egraph::Reason kDefinition{egraph::Reason::Kind::definition, 0, ""};
 
 }  // namespace
@@ -98,6 +103,7 @@ void LocalProblem::add_definition(TermId term) {
 }
 
 void LocalProblem::reopen(int levels) {
+  reopened_ = reopened_ || levels > 0;
   std::size_t begin = 0;
   for (int level = 0; level < levels; ++level) {
     const std::size_t end = order_.size();
@@ -176,18 +182,28 @@ void LocalProblem::add_window(int steps) {
 }
 
 egraph::Outcome LocalProblem::saturate(const egraph::Program& program, const egraph::Limits& limits,
-                                       TermId goal) {
+                                       const std::function<bool()>& done) {
   graph_.rebuild();
   egraph::Limits until = limits;
-  if (goal != kNoTerm) {
-    until.done = [this, goal] {
-      index_owners();
-      return relation::extractable(graph_, local(goal), options_for(goal));
-    };
-  }
+  const std::size_t growth = reopened_ ? kMostGrowthReopened : kMostGrowth;
+  until.nodes = std::min(limits.nodes, kLeastNodes + growth * graph_.node_count());
+  until.done = done;
   const egraph::Outcome outcome = egraph::saturate(graph_, program, until);
   index_owners();
   return outcome;
+}
+
+egraph::Outcome LocalProblem::relate(const egraph::Program& program, const egraph::Limits& limits,
+                                     TermId joint_id) {
+  return saturate(program, limits, [this, joint_id] {
+    index_owners();
+    return relation::extractable(graph_, local(joint_id), options_for(joint_id));
+  });
+}
+
+egraph::Outcome LocalProblem::equate(const egraph::Program& program, const egraph::Limits& limits, TermId a,
+                                     TermId b) {
+  return saturate(program, limits, [this, a, b] { return graph_.find(local(a)) == graph_.find(local(b)); });
 }
 
 relation::ExtractOptions LocalProblem::options_for(TermId joint_id) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -32,9 +33,14 @@ class LocalProblem {
   // Adds the distributed operators reachable within `steps` compute steps from the tensors present.
   void add_window(int steps);
 
-  // Saturates; with `goal` (a joint class that is present) only until that class has a clean expression.
+  // Saturates until nothing new appears or `done` says so after a round. Of `limits` the number of nodes is
+  // also limited in proportion to the problem: one that can be solved grows a few times its size only.
   egraph::Outcome saturate(const egraph::Program& program, const egraph::Limits& limits,
-                           TermId goal = kNoTerm);
+                           const std::function<bool()>& done = {});
+  // Until the class has a clean expression.
+  egraph::Outcome relate(const egraph::Program& program, const egraph::Limits& limits, TermId joint_id);
+  // Until the two classes are equal.
+  egraph::Outcome equate(const egraph::Program& program, const egraph::Limits& limits, TermId a, TermId b);
 
   EGraph& graph() { return graph_; }
   Joint& joint() { return joint_; }
@@ -77,6 +83,7 @@ class LocalProblem {
   std::unordered_map<TermId, std::vector<Owner>> owners_;  // by local class
   std::set<TermId> distributed_;  // local classes that hold a term of the distributed program
   bool indexed_ = false;
+  bool reopened_ = false;
 };
 
 }  // namespace entangle::infer

@@ -17,6 +17,13 @@ const char* const kPartialHint = "only as a sum over ranks: is an all-reduce mis
 const char* const kTwiceHint = "only by using an element of the ranks' outputs more than once";
 const char* const kPermutedHint = "permuted: the ranks hold its elements in another order";
 
+// How far around a tensor an equation with what is expected is looked for, small problems first.
+struct Reach {
+  int window;
+  int reopen;
+};
+constexpr Reach kReaches[] = {{0, 0}, {2, 0}, {2, 1}, {4, 2}};
+
 bool same_form(const relation::Clean& a, const relation::Clean& b) {
   return a.op == b.op && a.attrs == b.attrs && std::ranges::equal(a.children, b.children, same_form);
 }
@@ -136,24 +143,22 @@ bool Outputs::permuted(LocalProblem& problem, const CleanTerm& clean, bool outpu
 bool Outputs::follows(TermId term, TermId expected) {
   EGraph& graph = joint_.graph();
   graph.rebuild();
-  for (const int reopen : {0, 1, 2}) {
-    for (const int window : {0, 2, 4}) {
-      if (graph.find(term) == graph.find(expected)) {
-        return true;
-      }
-      LocalProblem problem(joint_, oracle_);
-      problem.add_operand(term);
-      problem.add_operand(expected);
-      for (const TermId member : std::vector<TermId>(joint_.members(expected))) {
-        if (graph.original(member).op != rules::kNoOp) {
-          problem.add_definition(member);
-        }
-      }
-      problem.reopen(reopen);
-      problem.add_window(window);
-      problem.saturate(program_, limits_);
-      problem.import_equalities(0);
+  for (const Reach& reach : kReaches) {
+    if (graph.find(term) == graph.find(expected)) {
+      return true;
     }
+    LocalProblem problem(joint_, oracle_);
+    problem.add_operand(term);
+    problem.add_operand(expected);
+    for (const TermId member : joint_.members(expected)) {
+      if (graph.original(member).op != rules::kNoOp) {
+        problem.add_definition(member);
+      }
+    }
+    problem.reopen(reach.reopen);
+    problem.add_window(reach.window);
+    problem.equate(program_, limits_, term, expected);
+    problem.import_equalities(0);
   }
   return graph.find(term) == graph.find(expected);
 }

@@ -14,11 +14,6 @@ struct Reach {
 // back how an operand was made, which its relation hides.
 constexpr Reach kReaches[] = {{1, 0}, {2, 0}, {4, 0}, {2, 2}, {4, 2}};
 
-constexpr std::size_t kLeastNodes = 1000;
-constexpr std::size_t kMostGrowth = 20;
-// Re-opened problems are large to begin with and seldom the answer.
-constexpr std::size_t kMostGrowthReopened = 4;
-
 }  // namespace
 
 Walk::Walk(Joint& joint, smt::Oracle& oracle, const egraph::Program& program, const WalkOptions& options)
@@ -124,11 +119,7 @@ bool Walk::attempt(TermId term, const std::vector<TermId>& carried, int window, 
     return false;
   }
   last_size = problem.size();
-  // A problem that is solved grows a few times its size; a limit in proportion stops the others early.
-  egraph::Limits limits = options_.limits;
-  const std::size_t growth = reopen > 0 ? kMostGrowthReopened : kMostGrowth;
-  limits.nodes = std::min(limits.nodes, kLeastNodes + growth * problem.graph().node_count());
-  const egraph::Outcome outcome = problem.saturate(program_, limits, term);
+  const egraph::Outcome outcome = problem.relate(program_, options_.limits, term);
   ++result_.problems;
   result_.largest = std::max<std::uint64_t>(result_.largest, problem.graph().node_count());
   result_.counters.add(outcome.counters);
