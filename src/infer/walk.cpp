@@ -90,6 +90,10 @@ void Walk::solve(TermId term) {
   }
   std::size_t last_size = 0;
   for (const Reach& reach : kReaches) {
+    // Values inside a lowering are carried into its result cheaply; only results are worth large problems.
+    if (reach.reopen > 0 && !joint_.is_result(term)) {
+      continue;
+    }
     if (out_of_time() || attempt(term, *carried, reach.window, reach.reopen, last_size)) {
       return;
     }
