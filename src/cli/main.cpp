@@ -7,6 +7,7 @@
 
 #include "cli/check_command.h"
 #include "cli/exit_code.h"
+#include "cli/prove_command.h"
 #include "entangle/support/diagnostic.h"
 
 namespace entangle::cli {
@@ -16,6 +17,14 @@ namespace {
 constexpr const char* kFooter =
     "Exit codes: 0 refines, 1 violates, 2 bad input, 3 unproved, 4 internal error.\n"
     "Of several manifests the worst counts, in the order 4, 2, 1, 3, 0.";
+
+constexpr const char* kProveFooter =
+    "Both sides of each lemma are evaluated exactly on many small instances.\n"
+    "  refuted  the sides differ on one: it is shown\n"
+    "  tested   they agree on all that were tried\n"
+    "  unknown  no instance was found, or none could be evaluated\n"
+    "  axiom    taken on trust, with the reason that the rule file gives\n"
+    "Exit codes: 0 all meet the requirement, 1 one is refuted, 2 bad input, 3 one falls short.";
 
 ExitCode usage_error(const CLI::App& app, const std::string& message, const std::string& suggestion = {}) {
   std::cerr << "error: " << message << "\n";
@@ -83,16 +92,46 @@ ExitCode run(int argc, char** argv) {
   check.add_flag("--verbose", arguments.verbose,
                  "Also print lemma counts, statistics, times and all relations");
 
+  ProveArguments proving;
+  CLI::App& prove = *app.add_subcommand("prove", "Search for counterexamples to the lemmas of rule files.");
+  prove.footer(kProveFooter);
+  prove.allow_extras();
+  prove.add_option("RULES", proving.rules, "Rule files; the lemmas of what they include are tried, too");
+  prove.add_option("--lemma", proving.lemmas, "Only this lemma (may be repeated)")
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+  prove
+      .add_option("--json", proving.json,
+                  "Also write the results as JSON; - writes them to standard output, and no table")
+      ->type_name("FILE");
+  prove
+      .add_option("--require", proving.require,
+                  "The least that every lemma must be; by default what its file accepts, at least `tested`")
+      ->check(CLI::IsMember({"tested", "bounded", "proved"}));
+  prove
+      .add_option("--instances", proving.instances,
+                  "How many instances to try, for each operator a lemma can stand for (200)")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  prove.add_option("--seed", proving.seed, "Of the choice of instances (1)")->type_name("N");
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
     app.exit(success);
     return std::cout.flush() ? ExitCode::refines : ExitCode::bad_input;
   } catch (const CLI::ParseError& error) {
-    return usage_error(check.parsed() ? check : app, error.what());
+    return usage_error(check.parsed() ? check : prove.parsed() ? prove : app, error.what());
   }
   if (const std::vector<std::string> extras = app.remaining(); !extras.empty()) {
     return unknown_argument(app, extras.front());
+  }
+  if (prove.parsed()) {
+    if (const std::vector<std::string> extras = prove.remaining(); !extras.empty()) {
+      return unknown_argument(prove, extras.front());
+    }
+    if (proving.rules.empty()) return usage_error(prove, "no rule file is given");
+    return cli::prove(proving);
   }
   if (!check.parsed()) {
     std::cerr << app.help();

@@ -1,0 +1,55 @@
+// The reference interpreter: exact elements of terms of constant sizes, from the operators' `value` clauses.
+//
+// Elements are rationals; booleans are 1 and 0. Scalar functions are fixed pseudo-random functions with small
+// integer values, except those that laws are stated of: exp(x) is 2^x and log its inverse (defined where the
+// result is rational), pow(c, x) is x^c for integers c (the reciprocal of 0 is 0), cast is the identity
+// wherever the rules take it as additive, and truncates to an integer otherwise. These satisfy the laws of
+// the library exactly. An operator without `value` is a pseudo-random function of what its `maps` clauses say
+// an element depends on. Minus infinity is -10^40. Deterministic.
+#pragma once
+
+#include <gmpxx.h>
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "entangle/eval/terms.h"
+
+namespace entangle::eval {
+
+// Row-major.
+struct Array {
+  std::vector<std::int64_t> shape;
+  std::vector<mpq_class> elements;
+
+  std::size_t offset(const std::vector<std::int64_t>& index) const;
+};
+
+// Calls `visit` for every index inside the shape, in row-major order.
+void for_each_index(const std::vector<std::int64_t>& shape,
+                    const std::function<void(const std::vector<std::int64_t>&)>& visit);
+
+// `[[1, 2], [3, 1/2]]`
+std::string to_string(const Array& array);
+
+class Interpreter {
+ public:
+  explicit Interpreter(const Terms& terms) : terms_(terms) {}
+
+  // What a leaf holds.
+  void set(TermId leaf, Array value) { values_.insert_or_assign(leaf, std::move(value)); }
+  // The elements of a term; null where something is undefined, and `why` says what. Every leaf below it must
+  // be set.
+  const Array* value(TermId id);
+  const std::string& why() const { return why_; }
+
+ private:
+  Array compute(TermId id);
+
+  const Terms& terms_;
+  std::unordered_map<TermId, Array> values_;
+  std::string why_;
+};
+
+}  // namespace entangle::eval

@@ -1,0 +1,568 @@
+// Clause: runs the clauses of an operator (lets, requirements, shape, value) over a domain of elements.
+//
+// Index entries and sizes are sym::Int; what elements and truths are is up to the domain D:
+//
+//   Number, Truth
+//   Number number(sym::Scalar)         Number lifted(sym::Int)        sym::Int index(Number)
+//   Number arithmetic(Operation, Number, Number)
+//   Number larger(Number, Number)      Number choose(Truth, Number, Number)
+//   Truth compare(Operation, Number, Number)    Truth compare(Operation, sym::Int, sym::Int)
+//   Truth divides(sym::Int, sym::Int)  sym::Int quotient(sym::Int, sym::Int)
+//   Truth both(Truth, Truth)           Truth opposite(Truth)          Truth truth(bool)
+//   std::optional<bool> known(Truth)
+//   Number function(name, std::vector<std::variant<Number, Attr>>)
+//   Number element(TermId, std::vector<sym::Int>)
+//   Number reduce(Builtin sum|max, sym::Int n, std::function<Number(sym::Int)>)
+//   const TensorType& type(TermId)
+//
+// What has no meaning throws Undefined, which the users of this private header catch.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "entangle/rules/ruleset.h"
+#include "entangle/term/store.h"
+
+namespace entangle::eval {
+
+struct Undefined {
+  std::string what;
+};
+
+template <class D>
+class Clause {
+ public:
+  using Number = typename D::Number;
+  using Truth = typename D::Truth;
+  using Attr = tensor::Attr;
+  using Expr = rules::Expr;
+  using Int = sym::Int;
+  struct Tensor {
+    term::TermId id;
+  };
+  struct Value;
+  using List = std::vector<Value>;
+  struct Value {
+    std::variant<Int, Number, Truth, Attr, Tensor, List> data;
+  };
+
+  Clause(D& domain, const rules::Operator& op, const Attr& attrs, std::span<const term::TermId> children)
+      : domain_(domain), op_(op), slots_(op.slots.size()) {
+    std::size_t next = 0;
+    for (const rules::Parameter& parameter : op.tensors) {
+      if (!parameter.type.is_list()) {
+        slots_[parameter.slot] = Value{Tensor{children[next++]}};
+        continue;
+      }
+      List list;
+      const std::size_t count = children.size() + 1 - op.tensors.size();
+      for (std::size_t j = 0; j < count; ++j) list.push_back({Tensor{children[next++]}});
+      slots_[parameter.slot] = Value{std::move(list)};
+    }
+    for (std::size_t k = 0; k < op.attributes.size(); ++k) {
+      slots_[op.attributes[k].slot] = unpack(attrs.as_list()[k]);
+    }
+    for (const rules::Let& let : op.lets) slots_[let.slot] = evaluate(let.value);
+  }
+
+  // The element at an index, by the operator's `value`.
+  Number element(const std::vector<Int>& index) {
+    slots_[op_.value_index] = ints(index);
+    return number_of(evaluate(*op_.value));
+  }
+  std::vector<Int> shape() {
+    std::vector<Int> result;
+    for (const Value& entry : list(*op_.shape)) result.push_back(int_of(entry));
+    return result;
+  }
+  Truth holds(const Expr& expr) { return truth_of(evaluate(expr)); }
+
+ private:
+  [[noreturn]] static void fail(const Expr& expr) {
+    throw Undefined{"`" + rules::to_string(expr) + "` is undefined"};
+  }
+
+  static Value ints(const std::vector<Int>& values) {
+    List list;
+    for (const Int value : values) list.push_back({value});
+    return {std::move(list)};
+  }
+
+  Value unpack(const Attr& attr) {
+    switch (attr.kind()) {
+      case Attr::Kind::integer:
+        return {attr.as_int()};
+      case Attr::Kind::boolean:
+        return {domain_.truth(attr.as_bool())};
+      case Attr::Kind::scalar:
+        return {domain_.number(attr.as_scalar())};
+      case Attr::Kind::list: {
+        List list;
+        for (const Attr& entry : attr.as_list()) list.push_back(unpack(entry));
+        return {std::move(list)};
+      }
+      default:
+        return {attr};
+    }
+  }
+
+  Int int_of(const Value& value) {
+    if (const auto* integer = std::get_if<Int>(&value.data)) return *integer;
+    if (const auto* number = std::get_if<Number>(&value.data)) return domain_.index(*number);
+    throw Undefined{"an integer is needed"};
+  }
+  Number number_of(const Value& value) {
+    if (const auto* number = std::get_if<Number>(&value.data)) return *number;
+    if (const auto* integer = std::get_if<Int>(&value.data)) return domain_.lifted(*integer);
+    if (const auto* truth = std::get_if<Truth>(&value.data)) {
+      return domain_.choose(*truth, domain_.lifted(1), domain_.lifted(0));
+    }
+    throw Undefined{"a number is needed"};
+  }
+  Truth truth_of(const Value& value) {
+    if (const auto* truth = std::get_if<Truth>(&value.data)) return *truth;
+    throw Undefined{"a condition is needed"};
+  }
+  List list(const Expr& expr) {
+    Value value = evaluate(expr);
+    if (auto* entries = std::get_if<List>(&value.data)) return std::move(*entries);
+    fail(expr);
+  }
+  std::int64_t constant(const Expr& expr) {
+    const auto value = int_of(evaluate(expr)).constant();
+    if (!value) fail(expr);
+    return *value;
+  }
+  const tensor::TensorType& type(const Expr& expr) {
+    const Value value = evaluate(expr);
+    const auto* tensor = std::get_if<Tensor>(&value.data);
+    if (tensor == nullptr) fail(expr);
+    return domain_.type(tensor->id);
+  }
+  std::vector<Int> index_of(const Expr& expr) {
+    std::vector<Int> result;
+    for (const Value& entry : list(expr)) result.push_back(int_of(entry));
+    return result;
+  }
+
+  Value evaluate(const Expr& expr) {
+    using rules::ExprKind;
+    switch (expr.kind) {
+      case ExprKind::literal:
+        return unpack(expr.value);
+      case ExprKind::variable:
+        if (expr.slot >= slots_.size() || !slots_[expr.slot]) fail(expr);
+        return *slots_[expr.slot];
+      case ExprKind::unary: {
+        const Value value = evaluate(expr.args[0]);
+        if (expr.operation == rules::Operation::logical_not) return {domain_.opposite(truth_of(value))};
+        if (const auto* integer = std::get_if<Int>(&value.data)) return {-*integer};
+        return {domain_.arithmetic(rules::Operation::subtract, domain_.lifted(0), number_of(value))};
+      }
+      case ExprKind::binary:
+        return binary(expr);
+      case ExprKind::conditional:
+        return conditional(expr);
+      case ExprKind::index:
+        return index(expr);
+      case ExprKind::range:
+        return range(expr);
+      case ExprKind::with: {
+        List entries = list(expr.args[0]);
+        entries.at(place(expr.args[1], entries.size())) = evaluate(expr.args[2]);
+        return {std::move(entries)};
+      }
+      case ExprKind::without:
+        return without(expr);
+      case ExprKind::list: {
+        List result;
+        for (const Expr& entry : expr.args) {
+          if (entry.kind == ExprKind::star) {
+            const List inner = list(entry.args[0]);
+            result.insert(result.end(), inner.begin(), inner.end());
+          } else {
+            result.push_back(evaluate(entry));
+          }
+        }
+        return {std::move(result)};
+      }
+      case ExprKind::comprehension:
+        return {each(expr, 0, 1, 2)};
+      case ExprKind::aggregate:
+        return combine(expr.builtin, each(expr, 0, 1, 2), expr);
+      case ExprKind::forall:
+      case ExprKind::exists: {
+        const bool all = expr.kind == ExprKind::forall;
+        Truth result = domain_.truth(all);
+        for (const Value& value : each(expr, 1, 0, 2)) {
+          const Truth next = truth_of(value);
+          result = all ? domain_.both(result, next)
+                       : domain_.opposite(domain_.both(domain_.opposite(result), domain_.opposite(next)));
+        }
+        return {result};
+      }
+      case ExprKind::let:
+        slots_[expr.binders[0]] = evaluate(expr.args[0]);
+        return evaluate(expr.args[1]);
+      case ExprKind::reduction:
+        return reduction(expr);
+      case ExprKind::scalar_call: {
+        std::vector<std::variant<Number, Attr>> arguments;
+        for (const Expr& argument : expr.args) {
+          const Value value = evaluate(argument);
+          if (const auto* attr = std::get_if<Attr>(&value.data)) {
+            arguments.push_back(*attr);
+          } else {
+            arguments.push_back(number_of(value));
+          }
+        }
+        return {domain_.function(expr.name, arguments)};
+      }
+      case ExprKind::call:
+        return call(expr);
+      default:
+        fail(expr);
+    }
+  }
+
+  std::size_t place(const Expr& expr, std::size_t size) {
+    const std::int64_t at = constant(expr);
+    if (at < 0 || static_cast<std::size_t>(at) >= size) fail(expr);
+    return static_cast<std::size_t>(at);
+  }
+
+  // The values of args[body] for each entry of args[source] (where args[filter], if there, is known to hold).
+  List each(const Expr& expr, std::size_t body, std::size_t source, std::size_t filter) {
+    List result;
+    for (const Value& entry : list(expr.args[source])) {
+      if (expr.binders.size() == 1) {
+        slots_[expr.binders[0]] = entry;
+      } else {
+        const auto* parts = std::get_if<List>(&entry.data);
+        if (parts == nullptr || parts->size() != expr.binders.size()) fail(expr);
+        for (std::size_t k = 0; k < parts->size(); ++k) slots_[expr.binders[k]] = (*parts)[k];
+      }
+      if (filter < expr.args.size()) {
+        const auto keep = domain_.known(truth_of(evaluate(expr.args[filter])));
+        if (!keep) fail(expr);
+        if (!*keep) continue;
+      }
+      result.push_back(evaluate(expr.args[body]));
+    }
+    return result;
+  }
+
+  Value combine(rules::Builtin builtin, const List& values, const Expr& expr) {
+    if (values.empty()) {
+      if (builtin == rules::Builtin::max || builtin == rules::Builtin::min) fail(expr);
+      return {Int(builtin == rules::Builtin::product ? 1 : 0)};
+    }
+    Value result = values[0];
+    for (std::size_t k = 1; k < values.size(); ++k) {
+      switch (builtin) {
+        case rules::Builtin::sum:
+          result = arithmetic(rules::Operation::add, result, values[k], expr);
+          break;
+        case rules::Builtin::product:
+          result = arithmetic(rules::Operation::multiply, result, values[k], expr);
+          break;
+        case rules::Builtin::max:
+          result = {domain_.larger(number_of(result), number_of(values[k]))};
+          break;
+        default:
+          fail(expr);
+      }
+    }
+    return result;
+  }
+
+  Value arithmetic(rules::Operation operation, const Value& a, const Value& b, const Expr& expr) {
+    const auto* x = std::get_if<Int>(&a.data);
+    const auto* y = std::get_if<Int>(&b.data);
+    if (x != nullptr && y != nullptr) {
+      switch (operation) {
+        case rules::Operation::add:
+          return {*x + *y};
+        case rules::Operation::subtract:
+          return {*x - *y};
+        case rules::Operation::multiply:
+          return {*x * *y};
+        case rules::Operation::floordiv:
+          return {sym::floordiv(*x, *y)};
+        case rules::Operation::mod:
+          return {sym::mod(*x, *y)};
+        case rules::Operation::divide:
+          return {domain_.quotient(*x, *y)};
+        default:
+          fail(expr);
+      }
+    }
+    return {domain_.arithmetic(operation, number_of(a), number_of(b))};
+  }
+
+  Truth equal(const Value& a, const Value& b) {
+    const auto* left = std::get_if<List>(&a.data);
+    const auto* right = std::get_if<List>(&b.data);
+    if (left != nullptr && right != nullptr) {
+      if (left->size() != right->size()) return domain_.truth(false);
+      Truth result = domain_.truth(true);
+      for (std::size_t k = 0; k < left->size(); ++k)
+        result = domain_.both(result, equal((*left)[k], (*right)[k]));
+      return result;
+    }
+    const auto* p = std::get_if<Attr>(&a.data);
+    const auto* q = std::get_if<Attr>(&b.data);
+    if (p != nullptr || q != nullptr) return domain_.truth(p != nullptr && q != nullptr && *p == *q);
+    return compare(rules::Operation::equal, a, b);
+  }
+
+  Truth compare(rules::Operation operation, const Value& a, const Value& b) {
+    const auto* x = std::get_if<Int>(&a.data);
+    const auto* y = std::get_if<Int>(&b.data);
+    if (x != nullptr && y != nullptr) return domain_.compare(operation, *x, *y);
+    return domain_.compare(operation, number_of(a), number_of(b));
+  }
+
+  Value binary(const Expr& expr) {
+    using rules::Operation;
+    if (expr.operation == Operation::logical_and || expr.operation == Operation::logical_or) {
+      const bool conjunction = expr.operation == Operation::logical_and;
+      const Truth left = truth_of(evaluate(expr.args[0]));
+      if (const auto known = domain_.known(left); known && *known != conjunction) return {left};
+      const Truth right = truth_of(evaluate(expr.args[1]));
+      if (conjunction) return {domain_.both(left, right)};
+      return {domain_.opposite(domain_.both(domain_.opposite(left), domain_.opposite(right)))};
+    }
+    const Value left = evaluate(expr.args[0]);
+    const Value right = evaluate(expr.args[1]);
+    switch (expr.operation) {
+      case Operation::append: {
+        const auto* a = std::get_if<List>(&left.data);
+        const auto* b = std::get_if<List>(&right.data);
+        if (a == nullptr || b == nullptr) fail(expr);
+        List both = *a;
+        both.insert(both.end(), b->begin(), b->end());
+        return {std::move(both)};
+      }
+      case Operation::in: {
+        const auto* entries = std::get_if<List>(&right.data);
+        if (entries == nullptr) fail(expr);
+        Truth none = domain_.truth(true);
+        for (const Value& entry : *entries) {
+          none = domain_.both(none, domain_.opposite(equal(left, entry)));
+        }
+        return {domain_.opposite(none)};
+      }
+      case Operation::equal:
+        return {equal(left, right)};
+      case Operation::not_equal:
+        return {domain_.opposite(equal(left, right))};
+      case Operation::less:
+      case Operation::less_equal:
+      case Operation::greater:
+      case Operation::greater_equal:
+        return {compare(expr.operation, left, right)};
+      default:
+        return arithmetic(expr.operation, left, right, expr);
+    }
+  }
+
+  Value conditional(const Expr& expr) {
+    const Truth condition = truth_of(evaluate(expr.args[0]));
+    if (const auto known = domain_.known(condition)) return evaluate(expr.args[*known ? 1 : 2]);
+    const Number yes = number_of(evaluate(expr.args[1]));
+    return {domain_.choose(condition, yes, number_of(evaluate(expr.args[2])))};
+  }
+
+  Value index(const Expr& expr) {
+    const Value base = evaluate(expr.args[0]);
+    if (const auto* tensor = std::get_if<Tensor>(&base.data)) {
+      return {domain_.element(tensor->id, index_of(expr.args[1]))};
+    }
+    const auto* entries = std::get_if<List>(&base.data);
+    if (entries == nullptr) fail(expr);
+    return (*entries)[place(expr.args[1], entries->size())];
+  }
+
+  Value range(const Expr& expr) {
+    const List entries = list(expr.args[0]);
+    const auto size = static_cast<std::int64_t>(entries.size());
+    const auto bound = [&](const Expr& e, std::int64_t otherwise) {
+      return e.kind == rules::ExprKind::literal && e.value.is_none() ? otherwise : constant(e);
+    };
+    const std::int64_t low = bound(expr.args[1], 0);
+    const std::int64_t high = bound(expr.args[2], size);
+    if (low < 0 || low > high || high > size) fail(expr);
+    return {List(entries.begin() + low, entries.begin() + high)};
+  }
+
+  Value without(const Expr& expr) {
+    const List entries = list(expr.args[0]);
+    std::vector<bool> removed(entries.size(), false);
+    const Value places = evaluate(expr.args[1]);
+    const auto remove = [&](const Value& at) {
+      const auto constant = int_of(at).constant();
+      if (!constant || *constant < 0 || static_cast<std::size_t>(*constant) >= removed.size()) fail(expr);
+      removed[static_cast<std::size_t>(*constant)] = true;
+    };
+    if (const auto* several = std::get_if<List>(&places.data)) {
+      for (const Value& at : *several) remove(at);
+    } else {
+      remove(places);
+    }
+    List kept;
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+      if (!removed[k]) kept.push_back(entries[k]);
+    }
+    return {std::move(kept)};
+  }
+
+  // sum(k < n: e); of a list of sizes, over all index vectors.
+  Value reduction(const Expr& expr) {
+    const Value bound = evaluate(expr.args[0]);
+    const rules::Slot slot = expr.binders[0];
+    const auto* sizes = std::get_if<List>(&bound.data);
+    if (sizes == nullptr) {
+      return {domain_.reduce(expr.builtin, int_of(bound), [&](Int k) {
+        slots_[slot] = Value{k};
+        return number_of(evaluate(expr.args[1]));
+      })};
+    }
+    std::vector<Int> index;
+    const std::function<Number(std::size_t)> nested = [&](std::size_t depth) -> Number {
+      if (depth == sizes->size()) {
+        slots_[slot] = ints(index);
+        return number_of(evaluate(expr.args[1]));
+      }
+      return domain_.reduce(expr.builtin, int_of((*sizes)[depth]), [&](Int k) {
+        index.push_back(k);
+        Number result = nested(depth + 1);
+        index.pop_back();
+        return result;
+      });
+    };
+    return {nested(0)};
+  }
+
+  Value call(const Expr& expr) {
+    using rules::Builtin;
+    switch (expr.builtin) {
+      case Builtin::rank:
+        return {Int(type(expr.args[0]).rank())};
+      case Builtin::shape:
+        return ints(type(expr.args[0]).shape);
+      case Builtin::dtype:
+        return {Attr::of(type(expr.args[0]).dtype)};
+      case Builtin::len:
+        return {Int(list(expr.args[0]).size())};
+      case Builtin::axes: {
+        std::vector<Int> result;
+        for (std::size_t k = 0; k < type(expr.args[0]).rank(); ++k) result.push_back(Int(k));
+        return ints(result);
+      }
+      case Builtin::range: {
+        const std::int64_t low = expr.args.size() > 1 ? constant(expr.args[0]) : 0;
+        std::vector<Int> result;
+        for (std::int64_t k = low; k < constant(expr.args.back()); ++k) result.push_back(Int(k));
+        return ints(result);
+      }
+      case Builtin::is_bool:
+      case Builtin::is_integer:
+      case Builtin::is_float:
+      case Builtin::is_wide_float: {
+        const Value value = evaluate(expr.args[0]);
+        const auto* attr = std::get_if<Attr>(&value.data);
+        if (attr == nullptr || attr->kind() != Attr::Kind::dtype) fail(expr);
+        const tensor::DType dtype = attr->as_dtype();
+        return {domain_.truth(expr.builtin == Builtin::is_bool      ? dtype == tensor::DType::b8
+                              : expr.builtin == Builtin::is_integer ? tensor::is_integer(dtype)
+                              : expr.builtin == Builtin::is_float   ? tensor::is_float(dtype)
+                                                                    : tensor::is_wide_float(dtype))};
+      }
+      case Builtin::divides:
+        return {domain_.divides(int_of(evaluate(expr.args[0])), int_of(evaluate(expr.args[1])))};
+      case Builtin::pairs: {
+        const List entries = list(expr.args[0]);
+        List result;
+        for (std::size_t k = 1; k < entries.size(); ++k) result.push_back({List{entries[k - 1], entries[k]}});
+        return {std::move(result)};
+      }
+      case Builtin::permute: {
+        const List entries = list(expr.args[0]);
+        List result;
+        for (const Value& at : list(expr.args[1])) {
+          const auto from = int_of(at).constant();
+          if (!from || *from < 0 || static_cast<std::size_t>(*from) >= entries.size()) fail(expr);
+          result.push_back(entries[static_cast<std::size_t>(*from)]);
+        }
+        return {std::move(result)};
+      }
+      case Builtin::inverse: {
+        const List places = list(expr.args[0]);
+        List result(places.size());
+        for (std::size_t k = 0; k < places.size(); ++k) {
+          const auto to = int_of(places[k]).constant();
+          if (!to || *to < 0 || static_cast<std::size_t>(*to) >= places.size()) fail(expr);
+          result[static_cast<std::size_t>(*to)] = {Int(k)};
+        }
+        return {std::move(result)};
+      }
+      case Builtin::insert_at: {
+        const List places = list(expr.args[1]);
+        const List values = list(expr.args[2]);
+        const List entries = list(expr.args[0]);
+        if (places.size() != values.size()) fail(expr);
+        List result;
+        std::size_t old = 0;
+        for (std::size_t k = 0; k < entries.size() + values.size(); ++k) {
+          std::size_t j = 0;
+          while (j < places.size() && !(int_of(places[j]) == Int(k))) ++j;
+          if (j == places.size() && old == entries.size()) fail(expr);
+          result.push_back(j < places.size() ? values[j] : entries[old++]);
+        }
+        return {std::move(result)};
+      }
+      case Builtin::block:
+        return block(expr);
+      default:
+        fail(expr);
+    }
+  }
+
+  // block(xs, d, i): a choice on where i[d] falls.
+  Value block(const Expr& expr) {
+    const List blocks = list(expr.args[0]);
+    std::vector<Int> at = index_of(expr.args[2]);
+    const std::size_t d = place(expr.args[1], at.size());
+    std::vector<Int> starts{0};
+    const auto id = [&](std::size_t k) { return std::get<Tensor>(blocks[k].data).id; };
+    for (std::size_t k = 0; k < blocks.size(); ++k) {
+      starts.push_back(starts.back() + domain_.type(id(k)).shape.at(d));
+    }
+    const Int whole = at[d];
+    const std::function<Number(std::size_t)> from = [&](std::size_t k) -> Number {
+      const auto inside = [&] {
+        at[d] = whole - starts[k];
+        return domain_.element(id(k), at);
+      };
+      if (k + 1 == blocks.size()) return inside();
+      const Truth here = domain_.compare(rules::Operation::less, whole, starts[k + 1]);
+      if (const auto known = domain_.known(here)) return *known ? inside() : from(k + 1);
+      const Number element = inside();
+      return domain_.choose(here, element, from(k + 1));
+    };
+    return {from(0)};
+  }
+
+  D& domain_;
+  const rules::Operator& op_;
+  std::vector<std::optional<Value>> slots_;
+};
+
+}  // namespace entangle::eval

@@ -1,0 +1,296 @@
+#include "entangle/eval/interpret.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "eval/clause.h"
+
+namespace entangle::eval {
+
+using rules::Operation;
+using sym::Int;
+using tensor::Attr;
+using tensor::DType;
+using Index = std::vector<std::int64_t>;
+
+std::size_t Array::offset(const Index& index) const {
+  std::size_t result = 0;
+  for (std::size_t k = 0; k < shape.size(); ++k) {
+    result = result * static_cast<std::size_t>(shape[k]) + static_cast<std::size_t>(index[k]);
+  }
+  return result;
+}
+
+void for_each_index(const Index& shape, const std::function<void(const Index&)>& visit) {
+  Index index(shape.size(), 0);
+  for (const std::int64_t size : shape) {
+    if (size <= 0) return;
+  }
+  while (true) {
+    visit(index);
+    std::size_t k = shape.size();
+    while (k > 0 && ++index[k - 1] == shape[k - 1]) index[--k] = 0;
+    if (k == 0) return;
+  }
+}
+
+std::string to_string(const Array& array) {
+  std::size_t next = 0;
+  const std::function<std::string(std::size_t)> part = [&](std::size_t axis) -> std::string {
+    if (axis == array.shape.size()) return array.elements[next++].get_str();
+    std::string text = "[";
+    for (std::int64_t k = 0; k < array.shape[axis]; ++k) text += (k > 0 ? ", " : "") + part(axis + 1);
+    return text + "]";
+  };
+  return part(0);
+}
+
+namespace {
+
+constexpr std::int64_t kLargestExponent = 256;
+
+class Hash {
+ public:
+  void add(const std::string& text) {
+    for (const char c : text) state_ = (state_ ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+    state_ = (state_ ^ 0xFF) * 1099511628211ULL;
+  }
+  // A number that an element of this type may be.
+  mpq_class number(DType dtype) const {
+    std::uint64_t bits = state_ * 0x9E3779B97F4A7C15ULL;
+    bits ^= bits >> 32;
+    if (dtype == DType::b8) return mpq_class(static_cast<long>(bits % 2));
+    return mpq_class(static_cast<long>(bits % 9) - 4);
+  }
+
+ private:
+  std::uint64_t state_ = 1469598103934665603ULL;
+};
+
+std::optional<std::int64_t> small_integer(const mpq_class& value) {
+  if (value.get_den() != 1 || !value.get_num().fits_slong_p()) return std::nullopt;
+  return value.get_num().get_si();
+}
+
+mpq_class power(const mpq_class& base, std::int64_t exponent) {
+  if (base == 0 && exponent < 0) return 0;
+  mpq_class result = 1;
+  for (std::int64_t k = 0; k < std::abs(exponent); ++k) result *= base;
+  return exponent < 0 ? mpq_class(1 / result) : result;
+}
+
+mpq_class truncated(const mpq_class& value) {
+  return mpq_class(mpz_class(value.get_num() / value.get_den()));
+}
+
+mpq_class exponential(const mpq_class& x) {
+  const auto exponent = small_integer(x);
+  if (!exponent || std::abs(*exponent) > kLargestExponent) {
+    throw Undefined{"exp(" + x.get_str() + ") is not rational"};
+  }
+  return power(2, *exponent);
+}
+
+mpq_class logarithm(const mpq_class& x) {
+  for (std::int64_t k = 0; x > 0 && k <= kLargestExponent; ++k) {
+    if (power(2, k) == x) return k;
+    if (power(2, -k) == x) return -k;
+  }
+  throw Undefined{"log(" + x.get_str() + ") is not rational"};
+}
+
+// The scalar functions that laws or lemmas say something of.
+std::optional<mpq_class> known_function(const std::string& name, const std::vector<mpq_class>& arguments) {
+  if (name == "exp" && arguments.size() == 1) return exponential(arguments[0]);
+  if (name == "log" && arguments.size() == 1) return logarithm(arguments[0]);
+  if (name == "pow" && arguments.size() == 2) {
+    const auto exponent = small_integer(arguments[0]);
+    if (exponent && std::abs(*exponent) <= kLargestExponent) return power(arguments[1], *exponent);
+  }
+  return std::nullopt;
+}
+
+mpq_class cast(const mpq_class& x, DType from, DType to) {
+  if (to == DType::b8) return x == 0 ? 0 : 1;
+  if (tensor::is_integer(to) && !tensor::is_integer(from)) return truncated(x);
+  return x;
+}
+
+// Elements as exact numbers.
+struct Exact {
+  using Number = mpq_class;
+  using Truth = bool;
+
+  const Terms& terms;
+  std::function<const Array&(TermId)> array;
+  DType dtype;    // of the result, for functions nothing is known of
+  DType operand;  // of the first operand
+
+  static Number number(const sym::Scalar& scalar) {
+    if (scalar.is_infinite()) {
+      const mpq_class large = power(10, 40);
+      return scalar == sym::Scalar::infinity(true) ? mpq_class(-large) : large;
+    }
+    const auto value = scalar.as_rational();
+    if (!value) throw Undefined{"a symbolic number"};
+    return *value;
+  }
+  static Number lifted(Int value) { return mpq_class(static_cast<long>(value.value())); }
+  static Int index(const Number& value) {
+    const auto integer = small_integer(value);
+    if (!integer) throw Undefined{"an index that is no integer"};
+    return *integer;
+  }
+  static Number arithmetic(Operation operation, const Number& a, const Number& b) {
+    switch (operation) {
+      case Operation::add:
+        return a + b;
+      case Operation::subtract:
+        return a - b;
+      case Operation::multiply:
+        return a * b;
+      case Operation::divide:
+        return b == 0 ? mpq_class(0) : mpq_class(a / b);
+      default:
+        throw Undefined{"integer division of elements"};
+    }
+  }
+  static Number larger(const Number& a, const Number& b) { return a < b ? b : a; }
+  static Number choose(bool condition, const Number& a, const Number& b) { return condition ? a : b; }
+  template <class T>
+  static bool compare(Operation operation, const T& a, const T& b) {
+    switch (operation) {
+      case Operation::equal:
+        return a == b;
+      case Operation::less:
+        return before(a, b);
+      case Operation::less_equal:
+        return !before(b, a);
+      case Operation::greater:
+        return before(b, a);
+      default:
+        return !before(a, b);
+    }
+  }
+  static bool before(const Number& a, const Number& b) { return a < b; }
+  static bool before(Int a, Int b) { return a.value() < b.value(); }
+  static bool divides(Int k, Int n) { return k.value() == 0 ? n == Int(0) : n.value() % k.value() == 0; }
+  static Int quotient(Int a, Int b) {
+    if (b == Int(0) || !divides(b, a)) throw Undefined{"an inexact division"};
+    return a.value() / b.value();
+  }
+  static bool both(bool a, bool b) { return a && b; }
+  static bool opposite(bool a) { return !a; }
+  static bool truth(bool a) { return a; }
+  static std::optional<bool> known(bool a) { return a; }
+  Number function(const std::string& name, const std::vector<std::variant<Number, Attr>>& arguments) const {
+    std::vector<mpq_class> numbers;
+    Hash hash;
+    hash.add(name);
+    for (const auto& argument : arguments) {
+      const auto* number = std::get_if<Number>(&argument);
+      if (number != nullptr) numbers.push_back(*number);
+      hash.add(number != nullptr ? number->get_str() : tensor::to_string(std::get<Attr>(argument)));
+    }
+    if (name == "cast" && numbers.size() == 1) return cast(numbers[0], operand, dtype);
+    if (numbers.size() == arguments.size()) {
+      if (const auto value = known_function(name, numbers)) return *value;
+    }
+    return hash.number(dtype);
+  }
+  Number element(TermId id, const std::vector<Int>& index) const {
+    const Array& from = array(id);
+    Index at;
+    for (const Int entry : index) at.push_back(entry.value());
+    bool inside = at.size() == from.shape.size();
+    for (std::size_t k = 0; inside && k < at.size(); ++k) inside = 0 <= at[k] && at[k] < from.shape[k];
+    if (!inside) throw Undefined{"an element outside of " + terms.print(id)};
+    return from.elements[from.offset(at)];
+  }
+  static Number reduce(rules::Builtin builtin, Int n, const std::function<Number(Int)>& body) {
+    if (n.value() <= 0 && builtin != rules::Builtin::sum) throw Undefined{"a maximum of nothing"};
+    Number result = n.value() > 0 ? body(0) : Number(0);
+    for (std::int64_t k = 1; k < n.value(); ++k) {
+      const Number next = body(k);
+      result = builtin == rules::Builtin::sum ? Number(result + next) : larger(result, next);
+    }
+    return result;
+  }
+  const tensor::TensorType& type(TermId id) const { return terms.type(id); }
+};
+
+}  // namespace
+
+const Array* Interpreter::value(TermId id) {
+  if (const auto found = values_.find(id); found != values_.end()) return &found->second;
+  try {
+    return &values_.emplace(id, compute(id)).first->second;
+  } catch (const Undefined& undefined) {
+    why_ = undefined.what;
+    return nullptr;
+  }
+}
+
+Array Interpreter::compute(TermId id) {
+  const term::NodeView node = terms_.node(id);
+  if (node.op == rules::kNoOp) throw Undefined{"nothing is said of " + terms_.label(id)};
+  const rules::Operator& op = terms_.rules().op(node.op);
+  const tensor::TensorType& type = terms_.type(id);
+  Array result;
+  for (const Int size : type.shape) result.shape.push_back(size.value());
+  for (const TermId child : node.children) {
+    if (value(child) == nullptr) throw Undefined{why_};
+  }
+  const auto array = [&](TermId child) -> const Array& { return values_.at(child); };
+  const DType operand = node.children.empty() ? type.dtype : terms_.type(node.children[0]).dtype;
+  Exact exact{terms_, array, type.dtype, operand};
+
+  if (op.value) {
+    Clause<Exact> clause(exact, op, node.attrs, node.children);
+    for_each_index(result.shape, [&](const Index& at) {
+      const std::vector<Int> index(at.begin(), at.end());
+      result.elements.push_back(clause.element(index));
+    });
+    return result;
+  }
+  // A function of what it may depend on: where an axis is mapped, of that position only. Axis numbers are
+  // left out: they follow the axes.
+  std::vector<const tensor::TensorType*> types;
+  for (const TermId child : node.children) types.push_back(&terms_.type(child));
+  const term::AxisInfo& info = terms_.typing().axes(node.op, node.attrs, types);
+  Hash start;
+  start.add(op.name);
+  for (std::size_t k = 0; k < op.attributes.size(); ++k) {
+    const rules::Base base = op.attributes[k].type.base;
+    if (base != rules::Base::axis && base != rules::Base::count && base != rules::Base::perm) {
+      start.add(tensor::to_string(node.attrs.as_list()[k]));
+    }
+  }
+  for_each_index(result.shape, [&](const Index& at) {
+    Hash hash = start;
+    std::vector<bool> mapped(at.size(), false);
+    for (const term::Correspondence& one : info.maps) mapped[static_cast<std::size_t>(one.result)] = true;
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      if (!mapped[k]) hash.add(std::to_string(at[k]));
+    }
+    for (std::size_t j = 0; j < node.children.size(); ++j) {
+      const Array& operand = array(node.children[j]);
+      Index fixed(operand.shape.size(), -1);
+      for (const term::Correspondence& one : info.maps) {
+        if (one.operands[j] != term::kNoAxis) {
+          fixed[static_cast<std::size_t>(one.operands[j])] = at[static_cast<std::size_t>(one.result)];
+        }
+      }
+      for_each_index(operand.shape, [&](const Index& from) {
+        for (std::size_t k = 0; k < from.size(); ++k) {
+          if (fixed[k] >= 0 && fixed[k] != from[k]) return;
+        }
+        hash.add(operand.elements[operand.offset(from)].get_str());
+      });
+    }
+    result.elements.push_back(hash.number(type.dtype));
+  });
+  return result;
+}
+
+}  // namespace entangle::eval

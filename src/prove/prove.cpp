@@ -1,0 +1,196 @@
+#include "entangle/prove/prove.h"
+
+#include <chrono>
+#include <functional>
+#include <random>
+
+#include "entangle/eval/interpret.h"
+#include "entangle/support/text.h"
+#include "prove/sampler.h"
+
+namespace entangle::prove {
+
+using eval::Array;
+using term::Value;
+
+std::string to_string(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::refuted:
+      return "refuted";
+    case Outcome::unknown:
+      return "unknown";
+    case Outcome::tested:
+      return "tested";
+    case Outcome::bounded:
+      return "bounded";
+    case Outcome::proved:
+      return "proved";
+    case Outcome::axiom:
+      return "axiom";
+  }
+  return "";
+}
+
+namespace {
+
+constexpr std::size_t kTries = 5;  // searches per instance wanted
+
+class Examination {
+ public:
+  Examination(const rules::RuleSet& rules, const rules::Lemma& lemma, const Options& options)
+      : rules_(rules),
+        lemma_(lemma),
+        options_(options),
+        typing_(rules, oracle_),
+        sampler_(lemma, typing_, options.seed),
+        random_(options.seed) {}
+
+  Result run() {
+    result_.name = lemma_.name;
+    result_.span = lemma_.span;
+    for (const rules::OpId op : sampler_.operators()) {
+      std::size_t found = 0;
+      for (std::size_t n = 0; n < kTries * options_.instances && found < options_.instances; ++n) {
+        if (n >= options_.instances && found == 0) break;
+        if (!sampler_.next(op)) continue;
+        if (instance()) ++found;
+        if (!result_.counterexample.empty()) {
+          result_.outcome = Outcome::refuted;
+          return std::move(result_);
+        }
+      }
+      if (op != rules::kNoOp && found > 0) result_.operators.push_back(rules_.op(op).name);
+      if (op != rules::kNoOp && found == 0) missing_.push_back(rules_.op(op).name);
+    }
+    if (lemma_.axiom) {
+      result_.outcome = Outcome::axiom;
+      result_.reason = lemma_.because;
+    } else if (result_.instances > 0) {
+      result_.outcome = Outcome::tested;
+      if (!missing_.empty()) result_.reason = "no instance with " + support::join(missing_, ", ");
+    } else if (result_.skipped > 0) {
+      result_.reason = "no instance could be evaluated: " + why_;
+    } else if (result_.undefined > 0) {
+      result_.reason = "the right side was undefined on every instance: " + why_;
+    } else {
+      result_.reason = "no instance was found";
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // Compares the sides of the sampler's instance; whether both were evaluated.
+  bool instance() {
+    const std::vector<term::TermId> right = right_side();
+    if (right.empty()) {
+      ++result_.undefined;
+      why_ = sampler_.evaluator().reason();
+      return false;
+    }
+    eval::Interpreter interpreter(sampler_.terms());
+    fill(interpreter);
+    for (std::size_t k = 0; k < right.size(); ++k) {
+      if (!agree(interpreter, sampler_.left()[k], right[k])) return false;
+      if (!result_.counterexample.empty()) return true;
+    }
+    ++result_.instances;
+    ++result_.ranks[sampler_.terms().type(sampler_.left()[0]).rank()];
+    return true;
+  }
+
+  std::vector<term::TermId> right_side() {
+    const tensor::TensorType type = sampler_.terms().type(sampler_.left()[0]);
+    const auto id = sampler_.evaluator().evaluate_term(lemma_.right, sampler_.frame(), &type);
+    if (!id || *id == term::kNoTerm) return {};
+    return {*id};
+  }
+
+  void fill(eval::Interpreter& interpreter) {
+    eval::Terms& terms = sampler_.terms();
+    for (std::size_t id = 0; id < terms.size(); ++id) {
+      const auto leaf = static_cast<term::TermId>(id);
+      if (terms.node(leaf).op != rules::kNoOp) continue;
+      const tensor::TensorType& type = terms.type(leaf);
+      std::int64_t low = type.dtype == tensor::DType::b8 ? 0 : tensor::is_integer(type.dtype) ? -2 : -3;
+      std::int64_t high = type.dtype == tensor::DType::b8 ? 1 : tensor::is_integer(type.dtype) ? 5 : 3;
+      if (const term::Interval bounds = terms.interval(leaf); bounds.low && bounds.high) {
+        low = bounds.low->value();
+        high = bounds.high->value();
+      }
+      Array array;
+      for (const sym::Int size : type.shape) array.shape.push_back(size.value());
+      eval::for_each_index(array.shape, [&](const std::vector<std::int64_t>&) {
+        array.elements.emplace_back(static_cast<long>(
+            low + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(high - low + 1))));
+      });
+      interpreter.set(leaf, std::move(array));
+    }
+  }
+
+  bool agree(eval::Interpreter& interpreter, term::TermId left, term::TermId right) {
+    const eval::Terms& terms = sampler_.terms();
+    if (!(terms.type(left) == terms.type(right))) {
+      refute(interpreter, left, right, "  the types differ\n");
+      return true;
+    }
+    const Array* first = interpreter.value(left);
+    const Array* second = first != nullptr ? interpreter.value(right) : nullptr;
+    if (second == nullptr) {
+      ++result_.skipped;
+      why_ = interpreter.why();
+      return false;
+    }
+    if (first->elements == second->elements) return true;
+    std::string text =
+        "  left  = " + eval::to_string(*first) + "\n  right = " + eval::to_string(*second) + "\n";
+    eval::for_each_index(first->shape, [&](const std::vector<std::int64_t>& at) {
+      const std::size_t place = first->offset(at);
+      if (first->elements[place] == second->elements[place] || text.find("first difference") != text.npos)
+        return;
+      std::vector<std::string> entries;
+      for (const std::int64_t entry : at) entries.push_back(std::to_string(entry));
+      text += "  first difference at [" + support::join(entries, ", ") +
+              "]: " + first->elements[place].get_str() + " against " + second->elements[place].get_str() +
+              "\n";
+    });
+    refute(interpreter, left, right, text);
+    return true;
+  }
+
+  void refute(eval::Interpreter& interpreter, term::TermId left, term::TermId right, const std::string& how) {
+    const eval::Terms& terms = sampler_.terms();
+    std::string text = "  with " + sampler_.describe() + "\n";
+    text += "  left:  " + terms.print(left) + " : " + tensor::to_string(terms.type(left)) + "\n";
+    text += "  right: " + terms.print(right) + " : " + tensor::to_string(terms.type(right)) + "\n";
+    for (std::size_t id = 0; id < terms.size(); ++id) {
+      const auto leaf = static_cast<term::TermId>(id);
+      if (terms.node(leaf).op != rules::kNoOp) continue;
+      if (const Array* value = interpreter.value(leaf)) {
+        text += "  " + terms.label(leaf) + " = " + eval::to_string(*value) + "\n";
+      }
+    }
+    result_.counterexample = text + how;
+  }
+
+  const rules::RuleSet& rules_;
+  const rules::Lemma& lemma_;
+  const Options& options_;
+  smt::Oracle oracle_;
+  term::Typing typing_;
+  Sampler sampler_;
+  std::mt19937_64 random_;
+  Result result_;
+  std::vector<std::string> missing_;
+  std::string why_;
+};
+
+}  // namespace
+
+Result examine(const rules::RuleSet& rules, const rules::Lemma& lemma, const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  Result result = Examination(rules, lemma, options).run();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace entangle::prove

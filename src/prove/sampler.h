@@ -1,0 +1,109 @@
+// Sampler: finds concrete instances of a lemma: sizes, axes, lists and operators for which its left side has
+// a type and its condition holds.
+//
+// The patterns are built from the inside out, choosing variables at random (with backtracking) where nothing
+// determines them. Sizes are 1 to 3, ranks of single variables up to 3.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "entangle/eval/terms.h"
+#include "entangle/term/evaluator.h"
+
+namespace entangle::prove {
+
+using term::TermId;
+
+class Sampler {
+ public:
+  // All of them outlive the sampler. `lemma` belongs to the rules of the typing.
+  Sampler(const rules::Lemma& lemma, term::Typing& typing, std::uint64_t seed);
+  ~Sampler();
+  Sampler(const Sampler&) = delete;
+  Sampler& operator=(const Sampler&) = delete;
+
+  // The operators the lemma's operator variable can stand for; kNoOp for a lemma without one.
+  const std::vector<rules::OpId>& operators() const { return operators_; }
+  // A new instance with that operator; false when the search gave up. Replaces the one before.
+  bool next(rules::OpId op);
+
+  // --- the instance
+  eval::Terms& terms() { return *terms_; }
+  term::Frame& frame() { return frame_; }
+  term::Evaluator& evaluator() { return *evaluator_; }
+  // The left side: several for a lemma about lists.
+  const std::vector<TermId>& left() const { return left_; }
+  // The values of the lemma's variables.
+  std::string describe() const;
+
+ private:
+  using Next = std::function<bool()>;
+  using NextTerm = std::function<bool(TermId)>;
+  struct Want {
+    std::optional<tensor::Shape> shape;
+    std::optional<tensor::DType> dtype;
+  };
+  class NoPatterns;
+
+  bool given(std::size_t place);
+  bool conditions();
+  bool term(const rules::Expr& pattern, const Want& want, const NextTerm& next);
+  bool leaf(rules::Slot slot, const Want& want, const NextTerm& next);
+  bool constant(const rules::Expr& pattern, const Want& want, const NextTerm& next);
+  bool application(const rules::Expr& pattern, const Want& want, const NextTerm& next);
+  bool operands(const rules::Expr& pattern, std::size_t step, std::vector<std::vector<TermId>>& parts,
+                const Want& want, const Next& next);
+  bool run(const rules::Expr& source, const Want& want, std::vector<TermId>& into, const Next& next);
+  bool list_of_leaves(rules::Slot slot, bool nonempty, const Want& want, std::vector<TermId>& into,
+                      const Next& next);
+  bool comprehension(const rules::Expr& pattern, const Want& want, std::vector<TermId>& into,
+                     const Next& next);
+  bool comprehension_step(const rules::Expr& pattern, const Want& want, std::size_t left,
+                          std::vector<std::vector<term::Value>>& collected, std::vector<TermId>& into,
+                          const Next& next);
+  bool attributes(const rules::Operator& op, const rules::Expr* pattern, std::size_t step,
+                  const std::vector<TermId>& children, std::vector<std::optional<tensor::Attr>>& values,
+                  const Next& next);
+  bool generic(const rules::Expr& pattern, const NextTerm& next);
+  bool focused(TermId operand, const NextTerm& next);
+  bool others(std::vector<TermId>& children, std::size_t step, std::size_t focus, const Next& next);
+  bool with_axis(const std::vector<TermId>& children, const tensor::Attr& attrs, std::size_t focus,
+                 const NextTerm& next);
+
+  std::vector<tensor::TensorType> candidate_types(const Want& want, const std::vector<TermId>& near);
+  std::vector<tensor::Attr> candidate_attrs(const rules::Type& type, std::size_t depth,
+                                            const std::vector<TermId>& children);
+  bool fits(TermId id, const Want& want) const;
+  std::optional<rules::Slot> unbound(const rules::Expr& expr) const;
+  bool spend();
+  std::size_t below(std::size_t n) { return random_() % n; }
+  template <class T>
+  void shuffle(std::vector<T>& items) {
+    for (std::size_t k = items.size(); k > 1; --k) std::swap(items[k - 1], items[below(k)]);
+  }
+  bool with_leaf(const tensor::TensorType& type, const NextTerm& next);
+
+  const rules::RuleSet& rules_;
+  const rules::Lemma& lemma_;
+  term::Typing& typing_;
+  std::mt19937_64 random_;
+  std::vector<rules::OpId> operators_;
+  std::vector<bool> uniform_;   // slots whose tensor must be one scalar
+  std::vector<bool> interval_;  // slots whose tensor has known bounds
+  std::unique_ptr<eval::Terms> terms_;
+  std::unique_ptr<NoPatterns> patterns_;
+  std::unique_ptr<term::Evaluator> evaluator_;
+  term::Frame frame_;
+  term::Focus focus_;
+  rules::OpId op_ = rules::kNoOp;
+  std::vector<TermId> left_;
+  std::size_t budget_ = 0;
+  bool aborted_ = false;
+};
+
+}  // namespace entangle::prove

@@ -1,0 +1,65 @@
+"""`entangle prove`, as the user meets it."""
+import json
+
+from case import BAD_INPUT, REFINES, UNPROVED, VIOLATES, Case
+
+RIGHT = 'include "core.rules";\nlemma twice(x: tensor): add_n(x, x) => scale(x; 2);\n'
+WRONG = 'include "core.rules";\nlemma once(x: tensor): add_n(x, x) => x;\nlemma twice(x: tensor): add_n(x, x) => scale(x; 2);\n'
+
+
+class Prove(Case):
+    def prove(self, *arguments, code):
+        return self.run_program("prove", *arguments, code=code)
+
+    def test_right(self):
+        self.write("right.rules", RIGHT)
+        out = self.prove("right.rules", code=REFINES).stdout
+        self.assertRegex(out, r"twice +tested +0,1,2,3 ")
+        self.assertIn("1 lemmas: 1 tested", out)
+
+    def test_wrong(self):
+        self.write("wrong.rules", WRONG)
+        run = self.prove("wrong.rules", "--json", "report.json", code=VIOLATES)
+        self.assertRegex(run.stdout, r"once +refuted ")
+        self.assertIn("first difference at [", run.stdout)
+        self.assertIn("left:  add_n(t0, t0)", run.stdout)
+        lemmas = json.loads((self.folder / "report.json").read_text(encoding="utf-8"))["lemmas"]
+        self.assertEqual([(lemma["name"], lemma["verdict"]) for lemma in lemmas], [("once", "refuted"), ("twice", "tested")])
+        self.assertIn("first difference", lemmas[0]["counterexample"])
+        self.assertIsNone(lemmas[1]["counterexample"])
+        self.assertEqual((lemmas[0]["file"], lemmas[0]["line"]), ("wrong.rules", 2))
+
+    def test_one_lemma(self):
+        self.write("wrong.rules", WRONG)
+        self.prove("--lemma", "twice", "wrong.rules", code=REFINES)
+        self.prove("--lemma", "twice", "--lemma", "once", "wrong.rules", code=VIOLATES)
+        self.assertIn("did you mean `twice`", self.prove("--lemma", "twics", "wrong.rules", code=BAD_INPUT).stderr)
+
+    def test_requirement(self):
+        self.write("right.rules", RIGHT)
+        self.prove("--require", "proved", "right.rules", code=UNPROVED)
+        self.write("accept.rules", RIGHT.replace("\n", "\naccept bounded;\n", 1))
+        self.prove("accept.rules", code=UNPROVED)
+        self.prove("--require", "tested", "accept.rules", code=REFINES)
+        self.prove("--require", "nothing", "right.rules", code=BAD_INPUT)
+
+    def test_never_applies(self):
+        self.write("never.rules", 'include "core.rules";\nlemma never(x: tensor): add_n(x) => x when rank(x) == 9;\n')
+        self.assertIn("no instance was found", self.prove("never.rules", code=UNPROVED).stdout)
+
+    def test_bad_input(self):
+        self.assertIn("no rule file is given", self.prove(code=BAD_INPUT).stderr)
+        self.assertIn("there is no rule file", self.prove("nowhere.rules", code=BAD_INPUT).stderr)
+        self.write("broken.rules", "lemma x(:\n")
+        self.assertIn("broken.rules:1:", self.prove("broken.rules", code=BAD_INPUT).stderr)
+        self.write("right.rules", RIGHT)
+        self.assertIn("there is no option", self.prove("--lema", "twice", "right.rules", code=BAD_INPUT).stderr)
+
+    def test_json_to_standard_output_only(self):
+        self.write("right.rules", RIGHT)
+        first = json.loads(self.prove("--json", "-", "right.rules", code=REFINES).stdout)
+        second = json.loads(self.prove("--json", "-", "right.rules", code=REFINES).stdout)
+        for report in (first, second):
+            for lemma in report["lemmas"]:
+                del lemma["seconds"]
+        self.assertEqual(first, second)

@@ -1,0 +1,184 @@
+// Lemmas that are false must be refuted, and the library's own must not be.
+#include "entangle/prove/prove.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "entangle/support/diagnostic.h"
+#include "entangle/support/paths.h"
+
+namespace entangle::prove {
+namespace {
+
+rules::Loaded load(const std::string& text) {
+  rules::Loaded loaded =
+      rules::load_rules_text("test.rules", text, {std::string(ENTANGLE_SOURCE_DIR) + "/rules"});
+  for (const auto& diagnostic : loaded.diagnostics) MESSAGE(support::render(diagnostic));
+  REQUIRE(loaded.ok());
+  return loaded;
+}
+
+// The last lemma of a rule file that includes the library.
+Result last(const std::string& text) {
+  const rules::Loaded loaded = load("include \"softmax.rules\";\ninclude \"traits.rules\";\n" + text);
+  Options options;
+  options.instances = 400;
+  return examine(*loaded.rules, loaded.rules->lemmas().back(), options);
+}
+
+void check_refuted(const std::string& text) {
+  const Result result = last(text);
+  INFO(text);
+  INFO(result.reason);
+  CHECK(to_string(result.outcome) == "refuted");
+  CHECK_FALSE(result.counterexample.empty());
+}
+
+void check_tested(const std::string& text) {
+  const Result result = last(text);
+  INFO(text);
+  INFO(result.counterexample);
+  CHECK(to_string(result.outcome) == "tested");
+  CHECK(result.instances > 0);
+}
+
+TEST_CASE("the right side's axis is off by the axis that was dropped") {
+  check_refuted(
+      "lemma l(xs: tensor+, d: axis, s: axis):"
+      "  squeeze(concat(xs; d); s) => concat([squeeze(x; s) for x in xs]; d) when d > s;");
+  check_tested(
+      "lemma l(xs: tensor+, d: axis, s: axis):"
+      "  squeeze(concat(xs; d); s) => concat([squeeze(x; s) for x in xs]; d - 1) when d > s;");
+}
+
+TEST_CASE("strides multiply") {
+  check_refuted("lemma l(x: tensor, d: axis, k: int): stride(stride(x; d, k); d, k) => stride(x; d, 1);");
+  check_tested(
+      "lemma l(x: tensor, d: axis, k: int, j: int): stride(stride(x; d, k); d, j) => stride(x; d, k * j);");
+}
+
+TEST_CASE("blocks of different sizes are not added one by one") {
+  check_refuted(
+      "lemma l(a: tensor, b: tensor, c: tensor, e: tensor, d: axis):"
+      "  add_n(concat(a, b; d), concat(c, e; d))"
+      "    => concat(broadcast_to(add_n(a, broadcast_to(c; a.shape)); a.shape), slice(add_n(concat(a, b; d), "
+      "concat(c, e; d)); d,"
+      "              0, b.shape[d]); d);");
+  check_refuted(
+      "lemma l(a: tensor, b: tensor, c: tensor, e: tensor, d: axis):"
+      "  add_n(concat(a, b; d), concat(c, e; d)) => concat(concat(a, b; d), concat(c, e; d); d) when a.shape "
+      "== c.shape;");
+  check_tested(
+      "lemma l(a: tensor, b: tensor, c: tensor, e: tensor, d: axis):"
+      "  add_n(concat(a, b; d), concat(c, e; d)) => concat(add_n(a, c), add_n(b, e); d) when a.shape == "
+      "c.shape;");
+}
+
+TEST_CASE("the operand that is not split is cut") {
+  check_refuted(
+      "lemma l(a: tensor, b: tensor, c: tensor, d: axis):"
+      "  add_n(concat(a, b; d), c)"
+      "    => concat(add_n(a, slice(c; d, 0, a.shape[d])), add_n(b, slice(c; d, 0, b.shape[d])); d);");
+  check_tested(
+      "lemma l(a: tensor, b: tensor, c: tensor, d: axis):"
+      "  add_n(concat(a, b; d), c)"
+      "    => concat(add_n(a, slice(c; d, 0, a.shape[d])), add_n(b, slice(c; d, a.shape[d], c.shape[d])); "
+      "d);");
+}
+
+TEST_CASE("a reciprocal norm over rows of a middle axis is not a block of rows") {
+  check_refuted(
+      "lemma l(xs: tensor+, d: axis):"
+      "  merge(pow(reduce_sum(mul(concat(xs; d), concat(xs; d)); 2); -1); 0)"
+      "    => concat([merge(pow(reduce_sum(mul(x, x); 2); -1); 0) for x in xs]; 0) when d == 1;");
+}
+
+TEST_CASE("writing to all places follows the index") {
+  check_refuted(
+      "lemma l(x: tensor, y: tensor, i: tensor): write_rows(x, y, i) => y when x.shape[0] == i.shape[0];");
+}
+
+TEST_CASE("a factor beta counts") {
+  check_refuted(
+      "lemma l(c: tensor, x: tensor, y: tensor, a: scalar, b: scalar):"
+      "  add_n(scale(c; b), scale(contract(x, y; 1, 1); a)) => scale(contract(x, y; 1, 1); a);");
+}
+
+TEST_CASE("a sum over two axes does not commute with blocks of one of them") {
+  check_refuted(
+      "lemma l(xs: tensor+, d: axis):"
+      "  bcast(reduce_sum(reduce_sum(concat(xs; d); 2); 1); [1, 2], [concat(xs; d).shape[1], concat(xs; "
+      "d).shape[2]])"
+      "    => concat([bcast(reduce_sum(reduce_sum(x; 2); 1); [1, 2], [x.shape[1], x.shape[2]]) for x in xs]; "
+      "1)"
+      "  when d == 1;");
+}
+
+TEST_CASE("a mean of means needs equal blocks") {
+  const std::string left =
+      "lemma l(xs: tensor+, d: axis, c: scalar):"
+      "  scale(reduce_sum(concat(xs; d); d); c)"
+      "    => scale(add_n([scale(reduce_sum(x; d); 1 / scalar_of(x.shape[d])) for x in xs]); 1 / "
+      "scalar_of(len(xs)))"
+      "  when c == 1 / scalar_of(sum(x.shape[d] for x in xs))";
+  check_refuted(left + ";");
+  check_tested(left + " and forall x in xs: x.shape[d] == xs[0].shape[d];");
+}
+
+TEST_CASE("a wrong law of an exponential, a wrong sign, a wrong order") {
+  check_refuted("lemma l(a: tensor, b: tensor): exp(mul(a, b)) => mul(exp(a), exp(b));");
+  check_refuted("lemma l(a: tensor): pow(exp(a); -1) => exp(a);");
+  check_refuted(
+      "lemma l(x: tensor, p: perm, q: perm): transpose(transpose(x; p); q) => transpose(x; permute(q, p));");
+  check_refuted(
+      "lemma l(x: tensor, c: scalar, d: axis): reduce_max(scale(x; c); d) => scale(reduce_max(x; d); c);");
+  check_refuted("lemma l(x: tensor, d: axis): split(merge(x; d); d, x.shape[d]) => x;");
+  check_refuted(
+      "lemma l(xs: tensor+, d: axis): flip(concat(xs; d); d) => concat([flip(x; d) for x in xs]; d);");
+  check_refuted("lemma l(x: tensor, y: tensor): ge(x, y) => ge(y, x);");
+  check_refuted("lemma l(x: tensor): add_n(x, x) => x;");
+}
+
+TEST_CASE("what generic lemmas claim of each operator") {
+  // Along an axis that is summed nothing is mapped, and what is not linear is not.
+  check_refuted(
+      "lemma l<f: reduces sum a>(xs: tensor+): f(.., concat(xs; a), ..) => f(.., xs[0], .. | y @ b => "
+      "slice(y; b, 0, xs[0].shape[a]));");
+  check_refuted(
+      "lemma l<f: elementwise>(x: tensor, c: scalar): f(.., scale(x; c), ..) => scale(f(.., x, ..); c);");
+  check_refuted(
+      "lemma l<f: elementwise>(xs: tensor+): f(.., add_n(xs), ..) => add_n([f(.., x, ..) for x in xs]);");
+}
+
+TEST_CASE("a lemma that can never apply is unknown, not tested") {
+  const Result result = last("lemma l(x: tensor): add_n(x) => x when rank(x) == 9;");
+  CHECK(to_string(result.outcome) == "unknown");
+}
+
+TEST_CASE("an axiom stays an axiom unless it is refuted") {
+  CHECK(to_string(last("axiom l(x: tensor): add_n(x) => x because \"of course\";").outcome) == "axiom");
+  CHECK(to_string(last("axiom l(x: tensor): add_n(x, x) => x because \"not\";").outcome) == "refuted");
+}
+
+TEST_CASE("the same lemma gives the same result") {
+  const std::string text = "lemma l(x: tensor): add_n(x, x) => x;";
+  CHECK(last(text).counterexample == last(text).counterexample);
+}
+
+TEST_CASE("no lemma of the library is refuted") {
+  const rules::Loaded loaded =
+      rules::load_rules({std::string(ENTANGLE_SOURCE_DIR) + "/rules/aten.rules"}, support::rule_folders());
+  REQUIRE(loaded.ok());
+  Options options;
+  options.instances = 12;
+  for (const rules::Lemma& lemma : loaded.rules->lemmas()) {
+    const Result result = examine(*loaded.rules, lemma, options);
+    INFO(lemma.name);
+    INFO(result.counterexample);
+    CHECK(result.outcome != Outcome::refuted);
+  }
+}
+
+}  // namespace
+}  // namespace entangle::prove
