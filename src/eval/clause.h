@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -48,8 +49,22 @@ class Clause {
   };
   struct Value;
   using List = std::vector<Value>;
+  // Lists are shared.
   struct Value {
-    std::variant<Int, Number, Truth, Attr, Tensor, List> data;
+    Value() = default;
+    Value(Int value) : data(value) {}                                          // NOLINT(implicit)
+    Value(Number value) : data(std::move(value)) {}                            // NOLINT(implicit)
+    Value(Truth value) : data(std::move(value)) {}                             // NOLINT(implicit)
+    Value(Attr value) : data(value) {}                                         // NOLINT(implicit)
+    Value(Tensor value) : data(value) {}                                       // NOLINT(implicit)
+    Value(List list) : data(std::make_shared<const List>(std::move(list))) {}  // NOLINT(implicit)
+
+    const List* as_list() const {
+      const auto* list = std::get_if<std::shared_ptr<const List>>(&data);
+      return list == nullptr ? nullptr : list->get();
+    }
+
+    std::variant<Int, Number, Truth, Attr, Tensor, std::shared_ptr<const List>> data;
   };
 
   Clause(D& domain, const rules::Operator& op, const Attr& attrs, std::span<const term::TermId> children)
@@ -131,7 +146,7 @@ class Clause {
   }
   List list(const Expr& expr) {
     Value value = evaluate(expr);
-    if (auto* entries = std::get_if<List>(&value.data)) return std::move(*entries);
+    if (const List* entries = value.as_list()) return *entries;
     fail(expr);
   }
   std::int64_t constant(const Expr& expr) {
@@ -244,7 +259,7 @@ class Clause {
       if (expr.binders.size() == 1) {
         slots_[expr.binders[0]] = entry;
       } else {
-        const auto* parts = std::get_if<List>(&entry.data);
+        const auto* parts = entry.as_list();
         if (parts == nullptr || parts->size() != expr.binders.size()) fail(expr);
         for (std::size_t k = 0; k < parts->size(); ++k) slots_[expr.binders[k]] = (*parts)[k];
       }
@@ -307,8 +322,8 @@ class Clause {
   }
 
   Truth equal(const Value& a, const Value& b) {
-    const auto* left = std::get_if<List>(&a.data);
-    const auto* right = std::get_if<List>(&b.data);
+    const auto* left = a.as_list();
+    const auto* right = b.as_list();
     if (left != nullptr && right != nullptr) {
       if (left->size() != right->size()) return domain_.truth(false);
       Truth result = domain_.truth(true);
@@ -343,15 +358,15 @@ class Clause {
     const Value right = evaluate(expr.args[1]);
     switch (expr.operation) {
       case Operation::append: {
-        const auto* a = std::get_if<List>(&left.data);
-        const auto* b = std::get_if<List>(&right.data);
+        const auto* a = left.as_list();
+        const auto* b = right.as_list();
         if (a == nullptr || b == nullptr) fail(expr);
         List both = *a;
         both.insert(both.end(), b->begin(), b->end());
         return {std::move(both)};
       }
       case Operation::in: {
-        const auto* entries = std::get_if<List>(&right.data);
+        const auto* entries = right.as_list();
         if (entries == nullptr) fail(expr);
         Truth none = domain_.truth(true);
         for (const Value& entry : *entries) {
@@ -385,7 +400,7 @@ class Clause {
     if (const auto* tensor = std::get_if<Tensor>(&base.data)) {
       return {domain_.element(tensor->id, index_of(expr.args[1]))};
     }
-    const auto* entries = std::get_if<List>(&base.data);
+    const auto* entries = base.as_list();
     if (entries == nullptr) fail(expr);
     return (*entries)[place(expr.args[1], entries->size())];
   }
@@ -411,7 +426,7 @@ class Clause {
       if (!constant || *constant < 0 || static_cast<std::size_t>(*constant) >= removed.size()) fail(expr);
       removed[static_cast<std::size_t>(*constant)] = true;
     };
-    if (const auto* several = std::get_if<List>(&places.data)) {
+    if (const auto* several = places.as_list()) {
       for (const Value& at : *several) remove(at);
     } else {
       remove(places);
@@ -427,7 +442,7 @@ class Clause {
   Value reduction(const Expr& expr) {
     const Value bound = evaluate(expr.args[0]);
     const rules::Slot slot = expr.binders[0];
-    const auto* sizes = std::get_if<List>(&bound.data);
+    const auto* sizes = bound.as_list();
     if (sizes == nullptr) {
       return {domain_.reduce(expr.builtin, int_of(bound), [&](Int k) {
         slots_[slot] = Value{k};
