@@ -17,7 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 std::shared_ptr<const rules::RuleSet> everything() {
-  static const rules::Loaded loaded = rules::load_rules({std::string(ENTANGLE_SOURCE) + "/rules/aten.rules"}, support::rule_folders());
+  static const rules::Loaded loaded =
+      rules::load_rules({std::string(ENTANGLE_SOURCE) + "/rules/aten.rules"}, support::rule_folders());
   for (const support::Diagnostic& diagnostic : loaded.diagnostics) MESSAGE(support::render(diagnostic));
   REQUIRE(loaded.ok());
   return loaded.rules;
@@ -30,7 +31,9 @@ std::vector<std::string> graphs_in(const fs::path& folder) {
     const std::string name = entry.path().filename().string();
     std::smatch rank;
     if (entry.path().extension() != ".json") continue;
-    found.emplace_back(std::regex_search(name, rank, std::regex("r([0-9]+)\\.json$")) ? std::stoi(rank[1]) : 0, entry.path().string());
+    found.emplace_back(
+        std::regex_search(name, rank, std::regex("r([0-9]+)\\.json$")) ? std::stoi(rank[1]) : 0,
+        entry.path().string());
   }
   std::sort(found.begin(), found.end());
   std::vector<std::string> result;
@@ -67,7 +70,8 @@ void lower_all(const std::vector<std::string>& paths, bool sequential) {
 }  // namespace
 
 TEST_CASE("library: the whole rule set loads without a warning") {
-  const rules::Loaded loaded = rules::load_rules({std::string(ENTANGLE_SOURCE) + "/rules/aten.rules"}, support::rule_folders());
+  const rules::Loaded loaded =
+      rules::load_rules({std::string(ENTANGLE_SOURCE) + "/rules/aten.rules"}, support::rule_folders());
   for (const support::Diagnostic& diagnostic : loaded.diagnostics) FAIL_CHECK(support::render(diagnostic));
   CHECK(loaded.ok());
 }
@@ -79,7 +83,8 @@ TEST_CASE("library: recorded shapes of shared graphs") {
     return;
   }
   std::size_t programs = 0;
-  for (const char* set : {"gpt", "qwen2", "aws_llama", "bug_grad_accumulation", "bug_missing_switchmlp_allreduce"}) {
+  for (const char* set :
+       {"gpt", "qwen2", "aws_llama", "bug_grad_accumulation", "bug_missing_switchmlp_allreduce"}) {
     for (const fs::directory_entry& entry : fs::directory_iterator(shared / "data" / set)) {
       if (!entry.is_directory()) continue;
       const std::vector<std::string> paths = graphs_in(entry.path());

@@ -45,10 +45,15 @@ Shape concrete(const TensorType& type) {
   return shape;
 }
 
-std::int64_t integer(const Attr& attr) { return attr.as_int().value(); }
-std::size_t size(const Attr& attr) { return static_cast<std::size_t>(integer(attr)); }
+std::int64_t integer(const Attr& attr) {
+  return attr.as_int().value();
+}
+std::size_t size(const Attr& attr) {
+  return static_cast<std::size_t>(integer(attr));
+}
 double number(const Attr& attr) {
-  return attr.kind() == Attr::Kind::integer ? static_cast<double>(integer(attr)) : *attr.as_scalar().as_double();
+  return attr.kind() == Attr::Kind::integer ? static_cast<double>(integer(attr))
+                                            : *attr.as_scalar().as_double();
 }
 std::vector<std::size_t> sizes(const Attr& attr) {
   std::vector<std::size_t> result;
@@ -62,7 +67,8 @@ Index inserted(Index index, std::size_t at, std::size_t entry) {
 }
 
 Index joined(const Index& a, std::size_t from, std::size_t to, Index before) {
-  before.insert(before.end(), a.begin() + static_cast<std::ptrdiff_t>(from), a.begin() + static_cast<std::ptrdiff_t>(to));
+  before.insert(before.end(), a.begin() + static_cast<std::ptrdiff_t>(from),
+                a.begin() + static_cast<std::ptrdiff_t>(to));
   return before;
 }
 
@@ -81,9 +87,19 @@ std::uint64_t hash_text(const std::string& text) {
 using Unary = double (*)(double);
 const std::map<std::string, Unary>& unaries() {
   static const std::map<std::string, Unary> table = {
-      {"exp", std::exp},   {"log", std::log},     {"sin", std::sin},   {"cos", std::cos},   {"tan", std::tan},
-      {"asin", std::asin}, {"acos", std::acos},   {"atan", std::atan}, {"sinh", std::sinh}, {"cosh", std::cosh},
-      {"tanh", std::tanh}, {"erf", std::erf},     {"floor", std::floor},
+      {"exp", std::exp},
+      {"log", std::log},
+      {"sin", std::sin},
+      {"cos", std::cos},
+      {"tan", std::tan},
+      {"asin", std::asin},
+      {"acos", std::acos},
+      {"atan", std::atan},
+      {"sinh", std::sinh},
+      {"cosh", std::cosh},
+      {"tanh", std::tanh},
+      {"erf", std::erf},
+      {"floor", std::floor},
       {"sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }},
       {"negate", [](double x) { return x == 1 ? 0.0 : 1.0; }},
   };
@@ -98,8 +114,8 @@ double cast(double x, DType from, DType to) {
   return x;
 }
 
-std::optional<Array> elementwise(const std::string& op, const Attr& attrs, const Arrays& xs, const std::vector<TensorType>& types,
-                                 const TensorType& type) {
+std::optional<Array> elementwise(const std::string& op, const Attr& attrs, const Arrays& xs,
+                                 const std::vector<TensorType>& types, const TensorType& type) {
   const std::span<const Attr> at = attrs.as_list();
   const auto each_element = [&](const std::function<double(const std::vector<double>&)>& f) {
     Array result{concrete(type), {}};
@@ -116,7 +132,8 @@ std::optional<Array> elementwise(const std::string& op, const Attr& attrs, const
   }
   if (op == "add_n") return each_element([](V v) { return std::accumulate(v.begin(), v.end(), 0.0); });
   if (op == "max_n") return each_element([](V v) { return *std::max_element(v.begin(), v.end()); });
-  if (op == "mul") return each_element([](V v) { return std::accumulate(v.begin(), v.end(), 1.0, std::multiplies<>()); });
+  if (op == "mul")
+    return each_element([](V v) { return std::accumulate(v.begin(), v.end(), 1.0, std::multiplies<>()); });
   if (op == "scale") return each_element([&](V v) { return number(at[0]) * v[0]; });
   if (op == "pow") return each_element([&](V v) { return std::pow(v[0], number(at[0])); });
   if (op == "ge") return each_element([](V v) { return v[0] >= v[1] ? 1.0 : 0.0; });
@@ -124,7 +141,8 @@ std::optional<Array> elementwise(const std::string& op, const Attr& attrs, const
   if (op == "both") return each_element([](V v) { return v[0] == 1 && v[1] == 1 ? 1.0 : 0.0; });
   if (op == "where") return each_element([](V v) { return v[0] == 1 ? v[1] : v[2]; });
   if (op == "cast") return each_element([&](V v) { return cast(v[0], types[0].dtype, type.dtype); });
-  if (op == "dropmask") return each_element([&](V v) { return std::sin(37 * v[0] + number(at[1])) > 0 ? 1.0 : 0.0; });
+  if (op == "dropmask")
+    return each_element([&](V v) { return std::sin(37 * v[0] + number(at[1])) > 0 ? 1.0 : 0.0; });
   if (op == "bits_and" || op == "bits_or" || op == "bits_xor") return std::nullopt;
   const std::uint64_t which = hash_text(op + tensor::to_string(attrs));
   return each_element([&](V v) { return some_function(v[0], v.size() > 1 ? v[1] : 0, which); });
@@ -159,7 +177,8 @@ Array put_add(const Array& x, const Array& index, std::size_t nb, const Shape& s
 
 // Row by row along `dim`: `f` makes a row of the result from a row of each operand.
 using Row = std::vector<double>;
-Array by_rows(const Arrays& xs, std::size_t dim, const Shape& shape, bool kept, const std::function<Row(const std::vector<Row>&)>& f) {
+Array by_rows(const Arrays& xs, std::size_t dim, const Shape& shape, bool kept,
+              const std::function<Row(const std::vector<Row>&)>& f) {
   const std::size_t n = xs[0]->shape[dim];
   return build(shape, [&](const Index& i) {
     Index base = i;
@@ -184,7 +203,8 @@ Array write(const Arrays& xs, std::size_t indices, const Shape& shape) {
     double count = 0;
     for (std::size_t k = 0; k < xs[2]->elements.size(); ++k) {
       bool hit = true;
-      for (std::size_t j = 0; j < indices; ++j) hit = hit && xs[2 + j]->elements[k] == static_cast<double>(i[j]);
+      for (std::size_t j = 0; j < indices; ++j)
+        hit = hit && xs[2 + j]->elements[k] == static_cast<double>(i[j]);
       if (hit) {
         total += xs[1]->at(joined(i, indices, i.size(), {k}));
         count += 1;
@@ -196,14 +216,19 @@ Array write(const Arrays& xs, std::size_t indices, const Shape& shape) {
 
 }  // namespace
 
-double Array::at(const Index& index) const { return elements[position(shape, index)]; }
+double Array::at(const Index& index) const {
+  return elements[position(shape, index)];
+}
 
-std::optional<Array> apply(const std::string& op, const Attr& attrs, const Arrays& xs, const std::vector<TensorType>& types,
-                           const TensorType& type) {
+std::optional<Array> apply(const std::string& op, const Attr& attrs, const Arrays& xs,
+                           const std::vector<TensorType>& types, const TensorType& type) {
   const std::span<const Attr> at = attrs.as_list();
   const Shape shape = concrete(type);
   if (op == "const") return build(shape, [&](const Index&) { return number(at[0]); });
-  if (op == "iota") return build(shape, [&](const Index& i) { return static_cast<double>(integer(at[0])) + static_cast<double>(i[0]); });
+  if (op == "iota")
+    return build(shape, [&](const Index& i) {
+      return static_cast<double>(integer(at[0])) + static_cast<double>(i[0]);
+    });
   if (op == "lit") return build(shape, [&](const Index& i) { return number(at[0].as_list()[i[0]]); });
   if (op == "sample" || op == "opaque" || xs.empty()) return std::nullopt;
   const Array& x = *xs[0];
@@ -270,14 +295,17 @@ std::optional<Array> apply(const std::string& op, const Attr& attrs, const Array
   if (op == "write_rows") return write(xs, 1, shape);
   if (op == "write_places") return write(xs, 2, shape);
   if (op == "reduce_sum") {
-    return by_rows(xs, size(at[0]), shape, false, [](const auto& r) { return Row{std::accumulate(r[0].begin(), r[0].end(), 0.0)}; });
+    return by_rows(xs, size(at[0]), shape, false,
+                   [](const auto& r) { return Row{std::accumulate(r[0].begin(), r[0].end(), 0.0)}; });
   }
   if (op == "reduce_product") {
-    return by_rows(xs, size(at[0]), shape, false,
-                   [](const auto& r) { return Row{std::accumulate(r[0].begin(), r[0].end(), 1.0, std::multiplies<>())}; });
+    return by_rows(xs, size(at[0]), shape, false, [](const auto& r) {
+      return Row{std::accumulate(r[0].begin(), r[0].end(), 1.0, std::multiplies<>())};
+    });
   }
   if (op == "reduce_max") {
-    return by_rows(xs, size(at[0]), shape, false, [](const auto& r) { return Row{*std::max_element(r[0].begin(), r[0].end())}; });
+    return by_rows(xs, size(at[0]), shape, false,
+                   [](const auto& r) { return Row{*std::max_element(r[0].begin(), r[0].end())}; });
   }
   if (op == "argmax") {
     return by_rows(xs, size(at[0]), shape, false, [](const auto& r) {
@@ -293,12 +321,14 @@ std::optional<Array> apply(const std::string& op, const Attr& attrs, const Array
   }
   if (op == "rowwise") {
     const std::size_t n = size(at[3]);
-    const double which = static_cast<double>(hash_text(tensor::to_string(at[0]) + tensor::to_string(at[1])) % 11);
+    const double which =
+        static_cast<double>(hash_text(tensor::to_string(at[0]) + tensor::to_string(at[1])) % 11);
     return by_rows(xs, size(at[2]), shape, true, [&](const auto& r) {
       Row row(n, which);
       for (std::size_t k = 0; k < n; ++k) {
         for (const Row& one : r) {
-          for (std::size_t j = 0; j < one.size(); ++j) row[k] += std::sin(one[j] * static_cast<double>(j + 2 * k + 1));
+          for (std::size_t j = 0; j < one.size(); ++j)
+            row[k] += std::sin(one[j] * static_cast<double>(j + 2 * k + 1));
         }
       }
       return row;
@@ -339,8 +369,10 @@ std::optional<Difference> Check::run() {
         if (std::abs(a - b) > 1e-6 * (1 + std::abs(a) + std::abs(b))) {
           std::string operands;
           for (const egraph::TermId child : node.children) operands += "\n      " + graph_.print(child);
-          return Difference{graph_.print(id), graph_.rules().op(node.op).name + tensor::to_string(node.attrs) + operands + "\n    element " +
-                                                  std::to_string(i) + ": " + std::to_string(a) + " against " + std::to_string(b)};
+          return Difference{graph_.print(id), graph_.rules().op(node.op).name +
+                                                  tensor::to_string(node.attrs) + operands +
+                                                  "\n    element " + std::to_string(i) + ": " +
+                                                  std::to_string(a) + " against " + std::to_string(b)};
         }
       }
     }

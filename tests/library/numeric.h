@@ -21,7 +21,8 @@ struct Array {
 };
 
 // op(children; attrs); nothing for an operator whose values are not known here.
-std::optional<Array> apply(const std::string& op, const tensor::Attr& attrs, const std::vector<const Array*>& children,
+std::optional<Array> apply(const std::string& op, const tensor::Attr& attrs,
+                           const std::vector<const Array*>& children,
                            const std::vector<tensor::TensorType>& types, const tensor::TensorType& result);
 
 // Elements of a leaf: scrambled, the same for the same seed. Booleans are 0 or 1, integers small.

@@ -13,17 +13,27 @@ using term::TermId;
 
 namespace {
 
-Attr attr(std::int64_t value) { return Attr::of(sym::Int(value)); }
-Attr attr(std::size_t value) { return attr(static_cast<std::int64_t>(value)); }
-Attr attr(const sym::Scalar& value) { return Attr::of(value); }
-Attr attr(DType value) { return Attr::of(value); }
+Attr attr(std::int64_t value) {
+  return Attr::of(sym::Int(value));
+}
+Attr attr(std::size_t value) {
+  return attr(static_cast<std::int64_t>(value));
+}
+Attr attr(const sym::Scalar& value) {
+  return Attr::of(value);
+}
+Attr attr(DType value) {
+  return Attr::of(value);
+}
 Attr attr(const std::vector<std::int64_t>& values) {
   std::vector<Attr> entries;
   for (const std::int64_t value : values) entries.push_back(attr(value));
   return Attr::list(entries);
 }
 
-std::int64_t size(const TensorType& type, std::size_t axis) { return type.shape[axis].value(); }
+std::int64_t size(const TensorType& type, std::size_t axis) {
+  return type.shape[axis].value();
+}
 std::int64_t elements(const TensorType& type) {
   std::int64_t total = 1;
   for (std::size_t k = 0; k < type.rank(); ++k) total *= size(type, k);
@@ -47,7 +57,10 @@ TermId RandomTerms::leaf(TensorType type) {
   return id;
 }
 
-TermId RandomTerms::any() { return pool_[coin() ? below(pool_.size()) : pool_.size() - 1 - below(std::min<std::size_t>(pool_.size(), 6))]; }
+TermId RandomTerms::any() {
+  return pool_[coin() ? below(pool_.size())
+                      : pool_.size() - 1 - below(std::min<std::size_t>(pool_.size(), 6))];
+}
 
 TermId RandomTerms::like(const TensorType& type) {
   if (type.dtype == DType::f32 && coin(8)) return full(static_cast<int>(below(3)), type);
@@ -87,9 +100,12 @@ TermId RandomTerms::layout(TermId x) {
   if (choice == 0 || rank == 0) {
     if (rank > 3) return kNoTerm;
     std::vector<std::int64_t> axes = {static_cast<std::int64_t>(below(rank + 1))};
-    if (coin(3)) axes.push_back(axes[0] + 1 + static_cast<std::int64_t>(below(rank + 1 - static_cast<std::size_t>(axes[0]))));
+    if (coin(3))
+      axes.push_back(axes[0] + 1 +
+                     static_cast<std::int64_t>(below(rank + 1 - static_cast<std::size_t>(axes[0]))));
     std::vector<std::int64_t> counts;
-    for (std::size_t i = 0; i < axes.size(); ++i) counts.push_back(coin() ? 1 : 2 + static_cast<std::int64_t>(below(2)));
+    for (std::size_t i = 0; i < axes.size(); ++i)
+      counts.push_back(coin() ? 1 : 2 + static_cast<std::int64_t>(below(2)));
     return make("bcast", {attr(axes), attr(counts)}, {x});
   }
   const std::size_t d = below(rank);
@@ -141,7 +157,10 @@ TermId RandomTerms::layout(TermId x) {
 
 TermId RandomTerms::arithmetic(TermId x) {
   const TensorType type = graph_.type(x);
-  const auto constant = [&] { return attr(sym::Scalar::ratio(static_cast<std::int64_t>(below(7)) - 3, 1 + static_cast<std::int64_t>(below(2)))); };
+  const auto constant = [&] {
+    return attr(
+        sym::Scalar::ratio(static_cast<std::int64_t>(below(7)) - 3, 1 + static_cast<std::int64_t>(below(2))));
+  };
   if (type.dtype == DType::b8) {
     switch (below(4)) {
       case 0:
@@ -176,7 +195,8 @@ TermId RandomTerms::arithmetic(TermId x) {
     case 4:
       return make("where", {}, {mask(type), coin() ? x : like(type), coin() ? full(0, type) : x});
     case 5:
-      return make(coin() ? "ge" : "eq", {}, {x, coin() ? full(static_cast<int>(below(5)), type) : like(type)});
+      return make(coin() ? "ge" : "eq", {},
+                  {x, coin() ? full(static_cast<int>(below(5)), type) : like(type)});
     case 6:
     case 7:
       return make("exp", {}, {x});
@@ -211,13 +231,17 @@ TermId RandomTerms::reduction(TermId x) {
   // A softmax, shifted or not.
   TermId e = make("exp", {}, {x});
   const auto along = [&](TermId row) {
-    return make("bcast", {attr(std::vector<std::int64_t>{static_cast<std::int64_t>(d)}), attr(std::vector<std::int64_t>{size(type, d)})}, {row});
+    return make("bcast",
+                {attr(std::vector<std::int64_t>{static_cast<std::int64_t>(d)}),
+                 attr(std::vector<std::int64_t>{size(type, d)})},
+                {row});
   };
   if (coin()) {
     const TermId m = along(make("reduce_max", {attr(d)}, {x}));
     e = make("exp", {}, {make("add_n", {}, {x, make("scale", {attr(sym::Scalar(-1))}, {m})})});
   }
-  return make("mul", {}, {e, make("pow", {attr(sym::Scalar(-1))}, {along(make("reduce_sum", {attr(d)}, {e}))})});
+  return make("mul", {},
+              {e, make("pow", {attr(sym::Scalar(-1))}, {along(make("reduce_sum", {attr(d)}, {e}))})});
 }
 
 TermId RandomTerms::product(TermId x) {
@@ -228,7 +252,8 @@ TermId RandomTerms::product(TermId x) {
   TensorType other = type;
   other.shape.assign(type.shape.begin(), type.shape.begin() + static_cast<std::ptrdiff_t>(nb));
   other.shape.insert(other.shape.end(), type.shape.end() - static_cast<std::ptrdiff_t>(nc), type.shape.end());
-  for (std::size_t k = below(3); k > 0 && other.rank() < 4; --k) other.shape.emplace_back(1 + static_cast<std::int64_t>(below(3)));
+  for (std::size_t k = below(3); k > 0 && other.rank() < 4; --k)
+    other.shape.emplace_back(1 + static_cast<std::int64_t>(below(3)));
   TermId y = like(other);
   if (coin(4)) {
     // A factor that is the same along the contracted axes.
@@ -249,13 +274,16 @@ TermId RandomTerms::lookup(TermId x) {
   const TensorType type = graph_.type(x);
   if (type.dtype != DType::f32 || type.rank() == 0 || type.rank() > 3) return kNoTerm;
   const std::size_t nb = below(std::min<std::size_t>(type.rank(), 2));
-  TensorType index{tensor::Shape(type.shape.begin(), type.shape.begin() + static_cast<std::ptrdiff_t>(nb)), DType::i64};
+  TensorType index{tensor::Shape(type.shape.begin(), type.shape.begin() + static_cast<std::ptrdiff_t>(nb)),
+                   DType::i64};
   if (coin(4)) {
     // One place in every row, or whole rows.
     if (type.rank() < 2) return kNoTerm;
     TensorType rows{{type.shape[0]}, DType::i64};
     TensorType values = type;
-    const TermId places = coin() ? make("iota", {attr(std::int64_t{0}), attr(size(type, 0)), attr(DType::i64)}, {}) : like(rows);
+    const TermId places =
+        coin() ? make("iota", {attr(std::int64_t{0}), attr(size(type, 0)), attr(DType::i64)}, {})
+               : like(rows);
     if (coin()) return make("write_rows", {}, {x, like(values), places});
     values.shape.erase(values.shape.begin() + 1);
     return make("write_places", {}, {x, like(values), places, like(rows)});
@@ -264,19 +292,24 @@ TermId RandomTerms::lookup(TermId x) {
   if (put) {
     for (std::size_t k = nb; k < type.rank() && coin(); ++k) index.shape.push_back(type.shape[k]);
   } else {
-    for (std::size_t k = below(3); k > 0 && index.rank() < 3; --k) index.shape.emplace_back(1 + static_cast<std::int64_t>(below(3)));
+    for (std::size_t k = below(3); k > 0 && index.rank() < 3; --k)
+      index.shape.emplace_back(1 + static_cast<std::int64_t>(below(3)));
   }
   TermId i = like(index);
-  if (index.rank() == 1 && nb == 0 && coin(5)) i = make("iota", {attr(below(2)), attr(size(index, 0)), attr(DType::i64)}, {});
+  if (index.rank() == 1 && nb == 0 && coin(5))
+    i = make("iota", {attr(below(2)), attr(size(index, 0)), attr(DType::i64)}, {});
   const int low = static_cast<int>(below(3));
   const int high = low + static_cast<int>(below(5));
   const auto range = [&] {
-    return make("both", {}, {make("ge", {}, {i, full(low, index)}), make("negate", {}, {make("ge", {}, {i, full(high, index)})})});
+    return make("both", {},
+                {make("ge", {}, {i, full(low, index)}),
+                 make("negate", {}, {make("ge", {}, {i, full(high, index)})})});
   };
   const TermId inside = range();
   const TermId moved = make("add_n", {}, {i, full(-static_cast<int>(below(4)), index)});
   TermId place = coin() ? i : moved;
-  if (coin()) place = make("where", {}, {coin(3) ? mask(index) : inside, place, full(coin() ? 0 : -1, index)});
+  if (coin())
+    place = make("where", {}, {coin(3) ? mask(index) : inside, place, full(coin() ? 0 : -1, index)});
   const auto masked = [&](TermId y) {
     const TensorType shape = graph_.type(y);
     std::vector<std::int64_t> axes;

@@ -1,4 +1,5 @@
-// Nothing the lemmas make equal differs in numbers: random terms, saturated, every node of every class compared.
+// Nothing the lemmas make equal differs in numbers: random terms, saturated, every node of every class
+// compared.
 #include <doctest/doctest.h>
 
 #include "numeric.h"

@@ -1,5 +1,5 @@
-// Every lemma does what it is there for: the statements in *.txt beside this file, and what lemmas about named
-// tensors add to a class.
+// Every lemma does what it is there for: the statements in *.txt beside this file, and what lemmas about
+// named tensors add to a class.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -67,16 +67,27 @@ bool adds(const Added& added, const std::set<std::string>& without) {
   CHECK(result.evaluated);
   CHECK(result.note == "");
   const term::TermId left = world.evaluate("t.left0");
-  return world.graph().any_node(left, world.rules().find_op(added.op), [](const term::NodeView&) { return true; });
+  return world.graph().any_node(left, world.rules().find_op(added.op),
+                                [](const term::NodeView&) { return true; });
 }
 
 }  // namespace
 
-TEST_CASE("library: layout") { check("layout"); }
-TEST_CASE("library: generic lemmas") { check("traits"); }
-TEST_CASE("library: arithmetic") { check("arith"); }
-TEST_CASE("library: masks, look-ups, scatters") { check("masks"); }
-TEST_CASE("library: exponentials") { check("softmax"); }
+TEST_CASE("library: layout") {
+  check("layout");
+}
+TEST_CASE("library: generic lemmas") {
+  check("traits");
+}
+TEST_CASE("library: arithmetic") {
+  check("arith");
+}
+TEST_CASE("library: masks, look-ups, scatters") {
+  check("masks");
+}
+TEST_CASE("library: exponentials") {
+  check("softmax");
+}
 
 TEST_CASE("library: what lemmas add to a class") {
   const std::vector<Added> table = {
@@ -87,9 +98,19 @@ TEST_CASE("library: what lemmas add to a class") {
       {"squeeze", {"undo_unit_axis", "x:f32[4]", "bcast(x; [1], [1])", "x", "x"}},
       {"scale", {"undo_scale", "x:f32[4]", "scale(x; 1/3)", "x", "x"}},
       {"slice", {"block_of_named", "x:f32[4] y:f32[5]", "concat(x, y; 0)", "y", "y"}},
-      {"transpose", {"split_transpose", "x:f32[12,5]", "transpose(x; [1, 0])", "split(transpose(x; [1, 0]); 1, 3)", "x"}},
+      {"transpose",
+       {"split_transpose", "x:f32[12,5]", "transpose(x; [1, 0])", "split(transpose(x; [1, 0]); 1, 3)", "x"}},
       {"squeeze", {"slice_squeeze", "x:f32[5,1,4]", "squeeze(x; 1)", "slice(squeeze(x; 1); 1, 1, 3)", "x"}},
       {"negate", {"negate_bcast", "m:b8[4]", "", "bcast(negate(m); [1], [3])", "m"}},
+      {"iota", {"slice_iota", "", "", "slice(iota(; 0, 9, i64); 0, 2, 5)", "iota(; 0, 9, i64)"}},
+      {"slice", {"iota_part", "", "", "iota(; 2, 3, i64)", "iota(; 0, 9, i64)"}},
+      {"add_n", {"take_blocks", "v:f32[2] w:f32[4] t:i64[5]", "", "take(concat(v, w; 0), t; 0)", "t"}},
+      {"take",
+       {"take_joined", "v:f32[2] w:f32[4] t:i64[5]", "", "add_n(take(v, t; 0), take(w, plus(t; -2); 0))",
+        "t"}},
+      {"add_n",
+       {"concat_shifted", "x:f32[2] y:f32[3] t:f32[]", "",
+        "concat(add_n(x, bcast(t; [0], [2])), add_n(y, bcast(t; [0], [3])); 0)", "x"}},
       {"put_add", {"put_slice", "x:f32[5] t:i64[5]", "", "slice(put_add(x, t; 0, 12); 0, 6, 12)", "x"}},
   };
   for (const Added& added : table) {

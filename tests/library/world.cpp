@@ -110,7 +110,8 @@ std::vector<std::string> words(const std::string& text) {
 
 std::string library_text(const std::set<std::string>& without) {
   std::string all;
-  for (const char* name : {"core.rules", "layout.rules", "traits.rules", "arith.rules", "masks.rules", "softmax.rules"}) {
+  for (const char* name :
+       {"core.rules", "layout.rules", "traits.rules", "arith.rules", "masks.rules", "softmax.rules"}) {
     std::string text = "\n" + read(name);
     for (std::size_t at; (at = text.find("\ninclude ")) != std::string::npos;) {
       text.erase(at + 1, text.find('\n', at + 1) - at - 1);
@@ -121,11 +122,13 @@ std::string library_text(const std::set<std::string>& without) {
   return all;
 }
 
-World::World(const std::vector<Statement>& statements, const std::set<std::string>& without) : statements_(statements) {
+World::World(const std::vector<Statement>& statements, const std::set<std::string>& without)
+    : statements_(statements) {
   std::string text = library_text(without) + kDefinitions;
   for (std::size_t i = 0; i < statements.size(); ++i) {
     std::string parameters;
-    for (const Leaf& leaf : leaves_of(statements[i])) parameters += (parameters.empty() ? "" : ", ") + leaf.name + ": tensor";
+    for (const Leaf& leaf : leaves_of(statements[i]))
+      parameters += (parameters.empty() ? "" : ", ") + leaf.name + ": tensor";
     std::string named = statements[i].named;
     for (char& c : named) c = c == '&' ? ',' : c;
     const std::string number = std::to_string(i);
@@ -143,7 +146,8 @@ TermId World::evaluate(const std::string& lowering) {
   const rules::Lowering& found = rules_->lowerings()[rules_->lowerings_of(lowering).at(0)];
   term::Frame frame;
   frame.slots.resize(found.slots.size());
-  for (std::size_t i = 0; i < leaves_.size(); ++i) frame.slots[found.parameters[i].slot] = term::Value(term::Term{leaves_[i]});
+  for (std::size_t i = 0; i < leaves_.size(); ++i)
+    frame.slots[found.parameters[i].slot] = term::Value(term::Term{leaves_[i]});
   const std::optional<term::Value> value = graph_->evaluator().evaluate(found.body, frame);
   if (!value) {
     note_ = lowering + " is undefined: " + graph_->evaluator().reason() + " " + graph_->last_error();
@@ -191,10 +195,12 @@ Result World::run(std::size_t statement, bool check) {
   result.equal = graph_->find(left) == graph_->find(right);
   result.applied = outcome.counters.applied;
   if (outcome.stop != egraph::Stop::saturated) result.note = "a limit was reached";
-  for (const egraph::Clash& clash : graph_->clashes()) result.note = "clash: " + clash.left + " against " + clash.right;
+  for (const egraph::Clash& clash : graph_->clashes())
+    result.note = "clash: " + clash.left + " against " + clash.right;
   if (check) {
     for (std::uint64_t seed = 1; seed < 4; ++seed) {
-      if (const auto difference = Check(*graph_, seed).run()) result.note = difference->lemma_hint + " against " + difference->what;
+      if (const auto difference = Check(*graph_, seed).run())
+        result.note = difference->lemma_hint + " against " + difference->what;
     }
   }
   return result;
