@@ -1,0 +1,243 @@
+// What the manifest says: outputs, expect, given, globs, meshes, ties and contradictions.
+#include <doctest/doctest.h>
+
+#include "world.h"
+
+namespace entangle::infer::test {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+// The sequential program has one output more.
+Case one_missing() {
+  return {
+      "in x: f32[4]\nh = aten.relu.default(%x): f32[4] // model.py:1\ny = aten.exp.default(%h): f32[4] // "
+      "model.py:2\n"
+      "z = aten.sin.default(%x): f32[4] // model.py:3\nout y, z",
+      {"in x: f32[4]\nh = aten.relu.default(%x): f32[4]\ny = aten.exp.default(%h): f32[4]\nout y"},
+      "inputs:\n  x: r0.x\n",
+      "",
+      ""};
+}
+
+TEST_CASE("without outputs and expect all outputs are in question") {
+  const Verdict result = verdict(one_missing());
+  CHECK(result.kind == VerdictKind::unproved);
+  REQUIRE(result.outputs.size() == 2);
+  CHECK(result.outputs[0].tensor == "y");
+  CHECK(result.outputs[0].ok);
+  CHECK(result.outputs[0].relations == Strings{"r0.y"});
+  CHECK(result.outputs[1].tensor == "z");
+  CHECK_FALSE(result.outputs[1].ok);
+  CHECK(result.outputs[1].relations == Strings{});
+  REQUIRE(result.failing);
+  CHECK(result.failing->at.tensor == "z");
+  CHECK(result.failing->at.loc == "model.py:3");
+  CHECK(result.unrelated == Strings{});
+}
+
+TEST_CASE("outputs and expect together are in question, and nothing else decides") {
+  Case test = one_missing();
+  const std::string inputs = test.manifest;
+  for (const char* more : {"outputs: [y]\n", "expect:\n  y: r0.y\n", "outputs: [\"[a-y]\"]\n"}) {
+    test.manifest = inputs + more;
+    CAPTURE(std::string(more));
+    const Verdict result = verdict(test);
+    CHECK(result.kind == VerdictKind::refines);
+    CHECK(only_output(result).tensor == "y");
+    CHECK(result.unrelated == Strings{"z"});
+  }
+  for (const char* more : {"outputs: [z]\n", "outputs: [z]\nexpect:\n  y: r0.y\n", "outputs: [\"*\"]\n"}) {
+    test.manifest = inputs + more;
+    CAPTURE(std::string(more));
+    const Verdict result = verdict(test);
+    CHECK(result.kind == VerdictKind::unproved);
+    CHECK(result.failing->at.tensor == "z");
+    CHECK(result.unrelated == Strings{});
+  }
+  test.manifest = inputs + "outputs: [h]\n";
+  const Verdict intermediate = verdict(test);
+  CHECK(intermediate.kind == VerdictKind::refines);
+  CHECK(only_output(intermediate).relations == Strings{"r0.h"});
+  test.manifest = inputs + "outputs: [w]\n";
+  CHECK(outcome(test) == "relation/unknown-output");
+}
+
+TEST_CASE("what is expected must follow") {
+  Case test = one_missing();
+  test.manifest += "expect:\n  y: r0.h\n";
+  const Verdict wrong = verdict(test);
+  CHECK(wrong.kind == VerdictKind::unproved);
+  CHECK(wrong.failing->at.tensor == "y");
+  CHECK(wrong.failing->reason == "a relation was found, but not the expected one");
+  REQUIRE(only_output(wrong).expectations.size() == 1);
+  CHECK(only_output(wrong).expectations[0].expected == "r0.h");
+  CHECK_FALSE(only_output(wrong).expectations[0].holds);
+  CHECK(only_output(wrong).relations == Strings{"r0.y"});
+  test.manifest = replaced(test.manifest, "r0.h", "[r0.y, r0.h]");  // all of a list
+  CHECK(outcome(test) == "unproved");
+  test.manifest = replaced(test.manifest, "[r0.y, r0.h]", "[r0.y, r0.y]");
+  CHECK(outcome(test) == "refines");
+}
+
+TEST_CASE("given cuts the graph and is listed") {
+  Case test{
+      "in x: f32[4]\nh = mylib.a.default(%x): f32[4]\ny = aten.relu.default(%h): f32[4]\nout y",
+      copies(2, "in x: f32[2]\nh = mylib.b.default(%x): f32[2]\ny = aten.relu.default(%h): f32[2]\nout y"),
+      "inputs:\n  x: Shard(0)\n", "", ""};
+  CHECK(outcome(test) == "unproved");
+  test.manifest += "given:\n  h: Shard(0)\n";
+  const Verdict result = verdict(test);
+  CHECK(result.kind == VerdictKind::refines);
+  CHECK(only_output(result).relations == Strings{"concat(r0.y, r1.y; 0)"});
+  REQUIRE_FALSE(result.assumptions.empty());
+  CHECK(result.assumptions.front() == "given: h = Shard(0)");
+  // Behind it an input needs no relation.
+  test.manifest = "given:\n  h: Shard(0)\n";
+  CHECK(outcome(test) == "refines");
+  test.manifest = "given: {}\n";
+  CHECK(outcome(test) == "relation/missing-relation");
+}
+
+TEST_CASE("contradictions are errors, not proofs") {
+  const std::string rank =
+      "in x: f32[4]\nc = aten.full.default([4], 1): f32[4]\nd = aten.full.default([4], 2): f32[4]\n"
+      "h = mylib.b.default(%x): f32[4]\ny = aten.relu.default(%h): f32[4]\nout y";
+  Case test{"in x: f32[4]\nh = mylib.a.default(%x): f32[4]\ny = aten.relu.default(%h): f32[4]\nout y",
+            {rank},
+            "",
+            "",
+            ""};
+  for (const char* manifest :
+       {"given:\n  h: [r0.c, r0.d]\n", "assume: [\"r0.c == r0.d\"]\ngiven:\n  h: r0.h\n",
+        "assume: [\"r0.h == r0.c\", \"r0.h == r0.d\"]\ngiven:\n  h: r0.h\n",
+        "given:\n  h: [r0.c, r0.h]\nassume: [\"r0.h == r0.d\"]\n"}) {
+    test.manifest = std::string("inputs:\n  x: r0.x\n") + manifest;
+    CAPTURE(std::string(manifest));
+    CHECK(outcome(test) == "infer/contradiction");
+  }
+  // A sequential and a distributed constant.
+  test.sequential =
+      "in x: f32[4]\nk = aten.full.default([4], 3): f32[4]\ny = aten.add.Tensor(%x, %k): f32[4]\nout y";
+  test.manifest = "assume: [\"k == r0.c\"]\ninputs:\n  x: r0.x\n";
+  CHECK(outcome(test) == "infer/contradiction");
+
+  // Sizes and ranges.
+  const std::string sized = "in x: i64[\"s0\"]\ny = aten.add.Tensor(%x, 1): i64[\"s0\"]\nout y";
+  test = {sized, copies(2, sized), "", "", ""};
+  const auto with = [&](const std::string& assume) {
+    test.manifest = "assume: [" + assume + "]\ninputs:\n  x: Replicate\n";
+    return outcome(test);
+  };
+  CHECK(with("\"s0 == 4\"") == "refines");
+  CHECK(with("\"s0 == 4\", \"s0 == 5\"") == "relation/contradiction");
+  CHECK(with("\"s0 == 4\", \"r0.s0 == 5\"") != "refines");
+  CHECK(with("\"x in [0, 4)\", \"x in [3, 8)\"") == "refines");
+  CHECK(with("\"x in [0, 4)\", \"x in [6, 8)\"") == "infer/contradiction");
+  CHECK(with("\"x in [0, 4)\", \"r1.x in [6, 8)\"") == "infer/contradiction");
+}
+
+TEST_CASE("ties") {
+  const std::string sequential = "in a: f32[4]\nin b: f32[4]\ny = aten.sub.Tensor(%a, %b): f32[4]\nout y";
+  const std::string rank = "in a: f32[4]\ny = aten.sub.Tensor(%a, %a): f32[4]\nout y";
+  Case test{sequential, copies(2, rank), "", "", ""};
+  for (const char* inputs :
+       {"a: Replicate\n  b: [r0.a, r1.a]", "a: r0.a\n  b: r0.a", "a: r0.a\n  b: [r1.a, r0.a]"}) {
+    CAPTURE(std::string(inputs));
+    test.manifest = std::string("inputs:\n  ") + inputs + "\n";
+    CHECK(outcome(test) == "relation/claimed-twice");
+    test.manifest = "assume: [\"a == b\"]\n" + test.manifest;
+    const Verdict assumed = verdict(test);
+    CHECK(assumed.kind == VerdictKind::refines);
+    CHECK(has(assumed.assumptions, "a == b"));
+  }
+  // A part that is claimed twice.
+  test.sequential =
+      "in a: f32[8]\nin b: f32[4]\ns = aten.slice.Tensor(%a, 0, 0, 4): f32[4]\n"
+      "y = aten.sub.Tensor(%s, %b): f32[4]\nout y";
+  test.manifest = "inputs:\n  a: Shard(0)\n  b: [r0.a, r1.a]\n";
+  CHECK(outcome(test) == "relation/claimed-twice");
+  test.manifest = "inputs:\n  a: \"concat(r0.a, r0.a; 0)\"\n  b: r1.a\n";
+  CHECK(outcome(test) == "relation/used-twice");
+}
+
+TEST_CASE("input relations name inputs only") {
+  Case test{"in x: f32[4]\nh = aten.relu.default(%x): f32[4]\ny = aten.exp.default(%h): f32[4]\nout y",
+            {"in x: f32[4]\nh = aten.relu.default(%x): f32[4]\ny = aten.exp.default(%h): f32[4]\nout y"},
+            "inputs:\n  x: r0.h\n",
+            "",
+            ""};
+  CHECK(outcome(test) == "relation/computed-leaf");
+  test.manifest = "inputs:\n  x: \"concat(slice(r0.x; 0, 0, 2), slice(r0.y; 0, 2, 4); 0)\"\n";
+  CHECK(outcome(test) == "relation/computed-leaf");
+  test.manifest = "inputs:\n  x: r0.x\n  h: r0.x\n";
+  CHECK(outcome(test) == "relation/not-an-input");
+}
+
+TEST_CASE("globs") {
+  const auto layers = [](const std::string& n) {
+    return "in x: f32[2, 4]\nin layers.0.w: f32[4, " + n + "]\nin layers.1.w: f32[4, " + n +
+           "]\nin layers.0.b: f32[" + n + "]\nin layers.1.b: f32[" + n + "]\n" +
+           "h0 = aten.mm.default(%x, %layers.0.w): f32[2, " + n + "]\n" +
+           "h1 = aten.mm.default(%x, %layers.1.w): f32[2, " + n + "]\n" +
+           "y0 = aten.add.Tensor(%h0, %layers.0.b): f32[2, " + n + "]\n" +
+           "y1 = aten.add.Tensor(%h1, %layers.1.b): f32[2, " + n + "]\nout y0, y1";
+  };
+  Case test{layers("6"), copies(2, layers("3")),
+            "inputs:\n  x: Replicate\n  \"layers.*.w\": Shard(1)\n  \"layers.?.b\": Shard(0)\nexpect:\n  "
+            "\"y*\": Shard(1)\n",
+            "", ""};
+  const Verdict result = verdict(test);
+  CHECK(result.kind == VerdictKind::refines);
+  REQUIRE(result.outputs.size() == 2);
+  CHECK(result.outputs[0].relations == Strings{"concat(r0.y0, r1.y0; 1)"});
+  CHECK(result.outputs[1].relations == Strings{"concat(r0.y1, r1.y1; 1)"});
+  // An exact name wins over globs.
+  test.manifest += "  y1: Replicate\n";
+  const Verdict exact = verdict(test);
+  CHECK(exact.kind == VerdictKind::unproved);
+  CHECK(exact.outputs[0].ok);
+  CHECK_FALSE(exact.outputs[1].ok);
+  test.manifest = replaced(test.manifest, "layers.*.w", "layer.*.w");
+  CHECK(outcome(test) == "relation/no-match");
+}
+
+TEST_CASE("meshes") {
+  Case test{"in x: f32[4, 8]\nin w: f32[8, 6]\ny = aten.mm.default(%x, %w): f32[4, 6]\nout y",
+            copies(4, "in x: f32[2, 8]\nin w: f32[8, 3]\ny = aten.mm.default(%x, %w): f32[2, 3]\nout y"), "",
+            "", ""};
+  const std::string inputs =
+      "mesh: {dp: 2, tp: 2}\ninputs:\n  x: {dp: Shard(0), tp: Replicate}\n"
+      "  w: {dp: Replicate, tp: Shard(1)}\n";
+  test.manifest = inputs + "expect:\n  y: {dp: Shard(0), tp: Shard(1)}\n";
+  const Verdict result = verdict(test);
+  CHECK(result.kind == VerdictKind::refines);
+  CHECK(only_output(result).relations.front() == "concat(concat(r0.y, r1.y; 1), concat(r2.y, r3.y; 1); 0)");
+  REQUIRE(only_output(result).expectations.size() == 1);
+  CHECK(only_output(result).expectations[0].expected ==
+        "concat(concat(r0.y, r1.y; 1), concat(r2.y, r3.y; 1); 0)");
+  for (const char* wrong : {"{dp: Shard(1), tp: Shard(0)}", "{dp: Shard(0), tp: Replicate}", "Shard(0)"}) {
+    CAPTURE(std::string(wrong));
+    test.manifest = inputs + "expect:\n  y: " + wrong + "\n";
+    CHECK(outcome(test) == "unproved");
+  }
+  // The axes exchanged: the same ranks stand elsewhere.
+  test.manifest = replaced(inputs, "mesh: {dp: 2, tp: 2}", "mesh: {tp: 2, dp: 2}");
+  CHECK(only_output(verdict(test)).relations.front() ==
+        "concat(concat(r0.y, r2.y; 1), concat(r1.y, r3.y; 1); 0)");
+  // A partial sum along one axis only.
+  test.sequential = "in x: f32[4, 8]\nin w: f32[8, 6]\ny = aten.mm.default(%x, %w): f32[4, 6]\nout y";
+  test.ranks = copies(4, "in x: f32[2, 4]\nin w: f32[4, 6]\ny = aten.mm.default(%x, %w): f32[2, 6]\nout y");
+  const std::string partial =
+      "mesh: {dp: 2, tp: 2}\ninputs:\n  x: {dp: Shard(0), tp: Shard(1)}\n"
+      "  w: {dp: Replicate, tp: Shard(0)}\n";
+  test.manifest = partial + "expect:\n  y: {dp: Shard(0), tp: Partial}\n";
+  CHECK(outcome(test) == "refines");
+  test.manifest = partial + "expect:\n  y: {dp: Partial, tp: Shard(0)}\n";
+  CHECK(outcome(test) == "unproved");
+  test.manifest = partial;
+  CHECK(outcome(test) == "unproved");
+}
+
+}  // namespace
+}  // namespace entangle::infer::test

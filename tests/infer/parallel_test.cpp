@@ -1,0 +1,269 @@
+// Tensor-parallel programs, right and wrong, and collectives on which the ranks disagree.
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+#include "world.h"
+
+namespace entangle::infer::test {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+std::string number(std::size_t n) {
+  return std::to_string(n);
+}
+
+// A feed-forward block whose inner axis has `shards` on the ranks.
+Case mlp(const std::vector<std::size_t>& shards, bool all_reduce = true) {
+  const auto program = [](std::size_t n, const std::string& file) {
+    return "in x: f32[4, 8]\nin w1: f32[8, " + number(n) + "]\nin w2: f32[" + number(n) + ", 8]\n" +
+           "h = aten.mm.default(%x, %w1): f32[4, " + number(n) + "] // " + file + ":1\n" +
+           "a = aten.relu.default(%h): f32[4, " + number(n) + "] // " + file + ":2\n";
+  };
+  const std::size_t inner = std::accumulate(shards.begin(), shards.end(), std::size_t{0});
+  return {
+      program(inner, "model.py") + "y = aten.mm.default(%a, %w2): f32[4, 8] // model.py:3\nout y",
+      each(shards.size(),
+           [&](std::size_t rank) {
+             const std::string begin = program(shards[rank], "rank.py");
+             return all_reduce
+                        ? begin + "p = aten.mm.default(%a, %w2): f32[4, 8] // rank.py:3\n" +
+                              "s = _c10d_functional.all_reduce.default(%p, \"sum\", \"tp\"): f32[4, 8]\n" +
+                              "y = _c10d_functional.wait_tensor.default(%s): f32[4, 8]\nout y"
+                        : begin + "y = aten.mm.default(%a, %w2): f32[4, 8] // rank.py:3\nout y";
+           }),
+      "inputs:\n  x: Replicate\n  w1: Shard(1)\n  w2: Shard(0)\n", "", ""};
+}
+
+const std::vector<std::vector<std::size_t>> kShards{{3, 3}, {1, 5}, {2, 2, 2}, {1, 4, 2}, {2, 1, 3, 1, 4}};
+
+TEST_CASE("column and row parallel MLP") {
+  for (const auto& shards : kShards) {
+    Case test = mlp(shards);
+    test.manifest += "expect:\n  y: Replicate\n";
+    const Verdict result = verdict(test, {.limits = {}, .time_limit = {}, .all_relations = true});
+    CAPTURE(shards.size());
+    CHECK(result.kind == VerdictKind::refines);
+    CHECK_FALSE(result.failing);
+    CHECK_FALSE(result.mismatch);
+    const OutputReport& y = only_output(result);
+    CHECK(y.tensor == "y");
+    CHECK(y.ok);
+    CHECK(y.notes == Strings{});
+    CHECK(y.relations == Strings{"r0.y"});
+    CHECK(result.obligations == Strings{});
+    CHECK(result.assumptions == Strings{});
+    CHECK(result.opaque == Strings{});
+    CHECK(result.limits == Strings{});
+    REQUIRE(y.expectations.size() == shards.size());
+    Strings parts;
+    for (std::size_t rank = 0; rank < shards.size(); ++rank) {
+      CHECK(y.expectations[rank].expected == "r" + number(rank) + ".y");
+      CHECK(y.expectations[rank].holds);
+      parts.push_back("r" + number(rank) + ".h");
+    }
+    REQUIRE(result.relations.size() == 6);
+    std::string h = "concat(";
+    for (const std::string& part : parts) {
+      h += part + (part == parts.back() ? "; 1)" : ", ");
+    }
+    CHECK(result.relations[3].first == "h");
+    CHECK(result.relations[3].second == Strings{h});
+    CHECK(result.relations[4].second == Strings{replaced(h, ".h", ".a")});
+  }
+}
+
+TEST_CASE("missing all-reduce") {
+  for (const auto& shards : kShards) {
+    for (const char* expect : {"", "expect:\n  y: Replicate\n"}) {
+      Case test = mlp(shards, false);
+      test.manifest += expect;
+      const Verdict result = verdict(test);
+      CAPTURE(shards.size());
+      CHECK(result.kind == VerdictKind::unproved);
+      REQUIRE(result.failing);
+      CHECK(result.failing->at.rank == -1);
+      CHECK(result.failing->at.tensor == "y");
+      CHECK(result.failing->at.op == "aten.mm.default");
+      CHECK(result.failing->at.loc == "model.py:3");
+      CHECK(result.failing->reason == "only as a sum over ranks: is an all-reduce missing?");
+      REQUIRE(result.failing->operands.size() == 2);
+      CHECK(result.failing->operands[0].tensor == "a");
+      CHECK(result.failing->operands[0].relations.front().starts_with("concat(r0.a, r1.a"));
+      CHECK(result.failing->operands[1].tensor == "w2");
+      Strings considered;
+      for (const Place& place : result.failing->considered) {
+        considered.push_back(number(static_cast<std::size_t>(place.rank)) + " " + place.tensor + " " +
+                             place.loc);
+      }
+      CHECK(has(considered, "0 y rank.py:3"));
+      CHECK(has(considered, "1 y rank.py:3"));
+      const OutputReport& y = only_output(result);
+      CHECK_FALSE(y.ok);
+      CHECK(y.notes == Strings{"only as a sum over ranks: is an all-reduce missing?"});
+      REQUIRE(y.relations.size() == 1);
+      CHECK(y.relations.front().starts_with("add_n(r0.y, r1.y"));
+    }
+  }
+}
+
+TEST_CASE("one all-reduce too many") {
+  Case test = mlp({3, 3});
+  for (std::string& rank : test.ranks) {
+    rank = replaced(rank, "y = _c10d_functional.wait_tensor.default(%s)",
+                    "y = _c10d_functional.all_reduce.default(%s, \"sum\", \"tp\")");
+  }
+  const Verdict result = verdict(test);
+  CHECK(result.kind == VerdictKind::unproved);
+  CHECK(result.failing->at.tensor == "y");
+}
+
+TEST_CASE("shards in the wrong order") {
+  Case test = mlp({3, 3});
+  test.manifest = replaced(test.manifest, "w2: Shard(0)", "w2: \"concat(r1.w2, r0.w2; 0)\"");
+  const Verdict result = verdict(test);
+  CHECK(result.kind == VerdictKind::unproved);
+  CHECK(result.failing->at.tensor == "y");
+}
+
+// --- an operator of one's own, described when the program runs
+
+const char* const kFold =
+    "include \"aten.rules\";\n"
+    "op fold_rows(x: tensor, w: tensor) { shape [x.shape[0]]; }\n"
+    "lower mine.fold.default(x: tensor, w: tensor): fold_rows(x, w);\n";
+const char* const kFoldOfBlocks =
+    "lemma fold_of_blocks(xs: tensor+, w: tensor):\n"
+    "  fold_rows(concat(xs; 0), w) => concat([fold_rows(x, w) for x in xs]; 0);\n";
+
+TEST_CASE("a new operator, its lowering and one lemma prove a graph; without the lemma nothing does") {
+  Case test{"in x: f32[7, 4]\nin w: f32[4]\ny = mine.fold.default(%x, %w): f32[7] // model.py:1\nout y",
+            {"in x: f32[3, 4]\nin w: f32[4]\ny = mine.fold.default(%x, %w): f32[3]\nout y",
+             "in x: f32[4, 4]\nin w: f32[4]\ny = mine.fold.default(%x, %w): f32[4]\nout y"},
+            "inputs:\n  x: Shard(0)\n  w: Replicate\nexpect:\n  y: Shard(0)\n",
+            kFold,
+            ""};
+  const Verdict without = verdict(test);
+  CHECK(without.kind == VerdictKind::unproved);
+  REQUIRE(without.failing);
+  CHECK(without.failing->at.tensor == "y");
+  CHECK(without.failing->at.loc == "model.py:1");
+  CHECK(without.failing->reason == "no clean relation to the distributed program was found");
+
+  test.rules = std::string(kFold) + kFoldOfBlocks;
+  const Verdict with = verdict(test);
+  CHECK(with.kind == VerdictKind::refines);
+  CHECK(only_output(with).relations == Strings{"concat(r0.y, r1.y; 0)"});
+  Strings lemmas;
+  for (const LemmaUse& use : with.lemmas) {
+    lemmas.push_back(use.name);
+  }
+  CHECK(has(lemmas, "fold_of_blocks"));
+  CHECK(with.opaque == Strings{});
+
+  // Not described at all it is a function nothing is known of.
+  test.rules = "";
+  const Verdict opaque = verdict(test);
+  CHECK(opaque.kind == VerdictKind::unproved);
+  CHECK(opaque.opaque == Strings{"mine.fold.default"});
+}
+
+// --- collectives
+
+const char* const kTwo =
+    "in x: f32[4]\nin z: f32[4]\n"
+    "a = _c10d_functional.all_reduce.default(%x, \"sum\", \"tp\"): f32[4] // rank.py:1\n"
+    "b = _c10d_functional.all_reduce.default(%z, \"sum\", \"tp\"): f32[4] // rank.py:2\n"
+    "out a, b";
+
+Case two_sums(const std::string& rank0, const std::string& rank1) {
+  return {
+      "in x: f32[4]\nin z: f32[4]\na = aten.clone.default(%x): f32[4]\nb = aten.clone.default(%z): "
+      "f32[4]\nout a, b",
+      {rank0, rank1},
+      "inputs:\n  x: Partial\n  z: Partial\nexpect:\n  a: Replicate\n  b: Replicate\n",
+      "",
+      ""};
+}
+
+TEST_CASE("ranks that disagree on a collective") {
+  CHECK(verdict(two_sums(kTwo, kTwo)).kind == VerdictKind::refines);
+  struct Row {
+    const char* from;
+    const char* to;
+    std::string place;  // what rank 1 runs there
+    const char* reason;
+  };
+  const Row rows[] = {
+      {"(%z, \"sum\", \"tp\")", "(%z, \"avg\", \"tp\")", "b", "with op = sum"},
+      {"b = _c10d_functional.all_reduce.default(%z, \"sum\", \"tp\"): f32[4]",
+       "b = _c10d_functional.all_gather_into_tensor.default(%z, 2, \"tp\"): f32[8]", "b",
+       "(2nd collective of the group `tp` [0, 1])"},
+      {"b = _c10d_functional.all_reduce.default(%z, \"sum\", \"tp\"): f32[4]",
+       "t = aten.slice.Tensor(%z, 0, 0, 2): f32[2]\n"
+       "b = _c10d_functional.all_reduce.default(%t, \"sum\", \"tp\"): f32[2]",
+       "b", "f32[2]"},
+      {"b = _c10d_functional.all_reduce.default(%z, \"sum\", \"tp\"): f32[4]",
+       "b = aten.clone.default(%z): f32[4]", "", "but rank 1 has finished"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(std::string(row.to));
+    const Verdict result = verdict(two_sums(kTwo, replaced(kTwo, row.from, row.to)));
+    CHECK(result.kind == VerdictKind::violates);
+    REQUIRE(result.mismatch);
+    CHECK(result.mismatch->reason.find(row.reason) != std::string::npos);
+    REQUIRE(result.mismatch->places.size() == 2);
+    const Place& first = result.mismatch->places[0];
+    CHECK(first.rank == 0);
+    CHECK(first.tensor == "b");
+    CHECK(first.op == "_c10d_functional.all_reduce.default");
+    CHECK(first.loc == "rank.py:2");
+    const Place& second = result.mismatch->places[1];
+    CHECK(second.rank == 1);
+    CHECK(second.tensor == row.place);
+    CHECK(second.loc == (row.place.empty() ? "" : "rank.py:2"));
+  }
+}
+
+TEST_CASE("collectives meet in the order they are called, whatever they are called") {
+  const std::string swapped =
+      "in x: f32[4]\nin z: f32[4]\n"
+      "b = _c10d_functional.all_reduce.default(%z, \"sum\", \"tp\"): f32[4]\n"
+      "a = _c10d_functional.all_reduce.default(%x, \"sum\", \"tp\"): f32[4]\nout a, b";
+  CHECK(outcome(two_sums(kTwo, swapped)) == "unproved");
+  CHECK(outcome(two_sums(swapped, swapped)) == "refines");
+}
+
+TEST_CASE("a sum over a part of the ranks is none over all of them") {
+  const auto rank = [](const char* group) {
+    return std::string("in x: f32[4]\na = _c10d_functional.all_reduce.default(%x, \"sum\", \"") + group +
+           "\"): f32[4]\nout a";
+  };
+  Case test{"in x: f32[4]\na = aten.clone.default(%x): f32[4]\nout a", copies(4, rank("all")),
+            "inputs:\n  x: Partial\nexpect:\n  a: Replicate\n", "",
+            R"({"all": [0, 1, 2, 3], "low": [0, 1], "high": [2, 3]})"};
+  CHECK(outcome(test) == "refines");
+  test.ranks = {rank("low"), rank("low"), rank("high"), rank("high")};
+  CHECK(outcome(test) == "unproved");
+}
+
+TEST_CASE("sends and receives") {
+  const std::string sender =
+      "in x: f32[4]\nh = aten.relu.default(%x): f32[4]\ns = c10d.send(%h, 1): f32[4]\nout h";
+  const std::string receiver = "h = c10d.recv(0): f32[4]\ny = aten.exp.default(%h): f32[4]\nout y";
+  Case test{"in x: f32[4]\nh = aten.relu.default(%x): f32[4]\ny = aten.exp.default(%h): f32[4]\nout y",
+            {replaced(sender, ": f32[4]\nout", ": f32[4]\nout"), receiver},
+            "inputs:\n  x: r0.x\n",
+            "",
+            ""};
+  const Verdict result = verdict(test);
+  CHECK(result.kind == VerdictKind::refines);
+  CHECK(only_output(result).relations == Strings{"r1.y"});
+  CHECK(only_output(result).notes == Strings{"held by rank 1 only"});
+  test.ranks[1] = replaced(receiver, "recv(0)", "recv(0; tag=1)");
+  CHECK(outcome(test) == "violates");
+}
+
+}  // namespace
+}  // namespace entangle::infer::test

@@ -1,0 +1,272 @@
+// What nothing is known of: opaque operators, randomness, uninitialised memory, sizes of other ranks.
+#include <doctest/doctest.h>
+
+#include "world.h"
+
+namespace entangle::infer::test {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+// Both sides run the same program on the same x.
+Case same(const std::string& program, std::size_t ranks = 2) {
+  return {program, copies(ranks, program), "inputs:\n  x: Replicate\n", "", ""};
+}
+
+// r is computed by `call`, and y from it.
+Case uses(const std::string& call) {
+  return same("in x: f32[4]\nr = " + call +
+              ": f32[4] // model.py:1\ny = aten.add.Tensor(%x, %r): f32[4]\nout y");
+}
+
+TEST_CASE("an operator without description is a function by a listed assumption") {
+  const Verdict result = verdict(uses("mylib.f.default(%x; k=2)"));
+  CHECK(result.kind == VerdictKind::refines);
+  CHECK(result.assumptions == Strings{"taken as a pure function: mylib.f.default"});
+  CHECK(result.opaque == Strings{"mylib.f.default"});
+  // Of its attributes and operands.
+  Case test = uses("mylib.f.default(%x; k=2)");
+  test.ranks = copies(2, replaced(test.ranks[0], "k=2", "k=3"));
+  CHECK(outcome(test) == "unproved");
+  test.ranks = copies(2, replaced(test.sequential, "mylib.f", "mylib.g"));
+  CHECK(outcome(test) == "unproved");
+  // Nothing but equality follows: it does not work on shards.
+  test.ranks = copies(2, replaced(test.sequential, "[4]", "[2]"));
+  test.manifest = "inputs:\n  x: Shard(0)\n";
+  CHECK(outcome(test) == "unproved");
+}
+
+TEST_CASE("random, stateful and in-place operators block what depends on them") {
+  for (const char* call :
+       {"aten.rand_like.default(%x)", "aten.randn.default([4])", "aten.bernoulli.p(%x, 0.5)",
+        "aten.rand.default([4]; seed=1)", "mylib.counter.default()", "mylib.norm_.default(%x)",
+        "mylib.norm_(%x)", "_c10d_functional.my_exchange.default(%x, \"tp\")",
+        "_c10d_functional.all_reduce.default(%x, \"bor\", \"tp\")"}) {
+    CAPTURE(std::string(call));
+    const Verdict result = verdict(uses(call));
+    CHECK(result.kind == VerdictKind::unproved);
+    REQUIRE(result.failing);
+    CHECK(result.failing->reason == "nothing is known of this tensor");
+    CHECK(result.opaque.size() >= 1);
+    CHECK(result.assumptions == Strings{});
+  }
+  const Verdict random = verdict(uses("aten.rand_like.default(%x)"));
+  CHECK(random.failing->at.tensor == "r");
+  CHECK(random.failing->at.loc == "model.py:1");
+  CHECK(random.opaque == Strings{"aten.rand_like.default: `aten.rand_like.default` is random"});
+}
+
+// Those that rules/aten.rules does not name count as functions of their operands.
+TEST_CASE("every random operator of aten blocks" * doctest::should_fail()) {
+  for (const char* call : {"aten.randint_like.default(%x, 3)", "aten.uniform.default(%x, 0, 1)",
+                           "aten.exponential.default(%x, 1)", "aten.poisson.default(%x)",
+                           "aten.normal_functional.default(%x)", "aten.bernoulli.Tensor(%x, %x)"}) {
+    CAPTURE(std::string(call));
+    CHECK(outcome(uses(call)) == "unproved");
+  }
+}
+
+TEST_CASE("what an operator changes in place is the new value") {
+  const std::string program =
+      "in x: f32[4]\nm = mylib.norm.default(; x=%x): (f32[4], f32[4]) | \"mutates\": [\"x\"]\n"
+      "g = operator.getitem(%m, 1): f32[4]\ny = aten.add.Tensor(%g, 1): f32[4]\nout y";
+  const Verdict result = verdict(same(program));
+  CHECK(result.kind == VerdictKind::refines);
+  CHECK(has(result.assumptions, "taken as a pure function: mylib.norm.default"));
+  // What was changed without saying so cannot be used any more, neither can its views.
+  for (const char* later : {"aten.add.Tensor(%x, 1)", "aten.add.Tensor(%v, 1)"}) {
+    CAPTURE(std::string(later));
+    CHECK(outcome(same(std::string("in x: f32[4]\nv = aten.view.default(%x, [4]): f32[4]\nr = "
+                                   "mylib.norm_.default(%x): f32[4]\ny = ") +
+                       later + ": f32[4]\nout y")) == "unproved");
+  }
+}
+
+TEST_CASE("the old value of what was changed in place is gone" * doctest::should_fail()) {
+  Case test = same("in x: f32[4]\ny = aten.add.Tensor(%x, 1): f32[4]\nout y");
+  test.ranks =
+      copies(2,
+             "in x: f32[4]\nm = mylib.norm.default(; x=%x): (f32[4], f32[4]) | \"mutates\": [\"x\"]\n"
+             "y = aten.add.Tensor(%x, 1): f32[4]\nout y");
+  CHECK(outcome(test) == "unproved");
+}
+
+TEST_CASE("uninitialised memory is unknown") {
+  for (const char* call : {"aten.empty.memory_format([4])", "aten.empty_like.default(%x)",
+                           "aten.new_empty.default(%x, [4])", "aten.empty_strided.default([4], [1])"}) {
+    CAPTURE(std::string(call));
+    CHECK(outcome(same(std::string("in x: f32[4]\ny = ") + call + ": f32[4]\nout y")) == "unproved");
+  }
+  // Nothing is computed with the first operand where beta is 0.
+  CHECK(outcome(same("in x: f32[2, 4, 4]\ne = aten.empty.memory_format([2, 4, 4]): f32[2, 4, 4]\n"
+                     "y = aten.baddbmm.default(%e, %x, %x; beta=0): f32[2, 4, 4]\nout y")) == "refines");
+}
+
+Case times_zero(const std::string& memory, const std::string& zero) {
+  Case test = same("in x: f32[4]\ny = aten.clone.default(%x): f32[4]\nout y");
+  test.ranks =
+      copies(2, "in x: f32[4]\nc = aten.zeros.default([4]): f32[4]\ne = " + memory + ": f32[4]\nz = " + zero +
+                    ": f32[4]\ny = aten.add.Tensor(%x, %z): f32[4]\nout y");
+  return test;
+}
+
+const char* const kZeros[] = {"aten.mul.Tensor(%e, 0)",  "aten.mul.Tensor(%e, %c)",
+                              "aten.mul.Tensor(%c, %e)", "aten.mul.Scalar(%e, 0)",
+                              "aten.sub.Tensor(%e, %e)", "aten.add.Tensor(%c, %e; alpha=0)"};
+
+TEST_CASE("zero times a value vanishes") {
+  for (const char* zero : kZeros) {
+    CAPTURE(std::string(zero));
+    CHECK(outcome(times_zero("aten.relu.default(%x)", zero)) == "refines");
+  }
+}
+
+TEST_CASE("zero times uninitialised memory never vanishes") {
+  for (const char* zero : kZeros) {
+    CAPTURE(std::string(zero));
+    CHECK(outcome(times_zero("aten.empty.memory_format([4])", zero)) == "unproved");
+    CHECK(outcome(times_zero("aten.empty_like.default(%x)", zero)) == "unproved");
+  }
+}
+
+TEST_CASE("a product with uninitialised memory never vanishes in a contraction") {
+  Case test = same("in x: f32[4, 4]\ny = aten.clone.default(%x): f32[4, 4]\nout y");
+  test.ranks =
+      copies(2,
+             "in x: f32[4, 4]\nc = aten.zeros.default([4, 4]): f32[4, 4]\ne = aten.empty_like.default(%x): "
+             "f32[4, 4]\n"
+             "z = aten.mm.default(%e, %c): f32[4, 4]\ny = aten.add.Tensor(%x, %z): f32[4, 4]\nout y");
+  CHECK(outcome(test) == "unproved");
+}
+
+// --- sizes
+
+TEST_CASE("a symbol is one of its rank") {
+  const std::string program = "in x: f32[8]\ny = aten.nonzero.default(%x): i64[\"u0\", 1]\nout y";
+  Case test = same(program);
+  CHECK(outcome(test) == "unproved");
+  test.manifest = "assume: [\"u0 == r0.u0\"]\ninputs:\n  x: Replicate\n";
+  const Verdict first = verdict(test);
+  CHECK(first.kind == VerdictKind::refines);
+  CHECK(only_output(first).relations == Strings{"r0.y"});
+  CHECK(only_output(first).notes == Strings{"held by rank 0 only"});
+  test.manifest += "expect:\n  y: Replicate\n";
+  CHECK(outcome(test) == "unproved");
+  test.manifest = replaced(test.manifest, "r0.u0\"", "r0.u0\", \"r1.u0 == r0.u0\"");
+  const Verdict both = verdict(test);
+  CHECK(both.kind == VerdictKind::refines);
+  CHECK(has(both.assumptions, "u0 == r0.u0"));
+  CHECK(has(both.assumptions, "r1.u0 == r0.u0"));
+}
+
+TEST_CASE("the mean of the ranks' means is the mean only where the ranks have as much") {
+  const std::string sequential = "in x: f32[\"u0\", 4]\ny = aten.mean.dim(%x, [0]): f32[4]\nout y";
+  Case test{sequential,
+            copies(2,
+                   "in x: f32[\"u0\", 4]\nm = aten.mean.dim(%x, [0]): f32[4]\n"
+                   "y = _c10d_functional.all_reduce.default(%m, \"avg\", \"tp\"): f32[4]\nout y"),
+            "inputs:\n  x: Shard(0)\nexpect:\n  y: Replicate\n", "", ""};
+  const Verdict open = verdict(test);
+  CHECK(open.kind == VerdictKind::unproved);
+  CHECK(has(open.assumptions, "u0 == r0.u0 + r1.u0 (from the shapes of the inputs)"));
+  test.manifest = "assume: [\"r0.u0 == r1.u0\"]\n" + test.manifest;
+  const Verdict equal = verdict(test);
+  CHECK(equal.kind == VerdictKind::refines);
+  CHECK(has(equal.assumptions, "r0.u0 == r1.u0"));
+  CHECK(has(equal.assumptions, "u0 == 2*r0.u0 (from the shapes of the inputs)"));
+}
+
+TEST_CASE("sizes of shards add up whatever they are") {
+  const std::string program = "in x: f32[\"u0\", 4]\ny = aten.relu.default(%x): f32[\"u0\", 4]\nout y";
+  Case test{program, copies(3, program), "inputs:\n  x: Shard(0)\nexpect:\n  y: Shard(0)\n", "", ""};
+  const Verdict result = verdict(test);
+  CHECK(result.kind == VerdictKind::refines);
+  CHECK(only_output(result).relations == Strings{"concat(r0.y, r1.y, r2.y; 0)"});
+  CHECK(result.assumptions == Strings{"u0 == r0.u0 + r1.u0 + r2.u0 (from the shapes of the inputs)"});
+}
+
+// --- dropout and casts
+
+std::string dropout(const std::string& size, const std::string& probability = "0.5") {
+  return "in x: f32[" + size + "]\nd = aten.native_dropout.default(%x, " + probability + ", true): (f32[" +
+         size + "], b8[" + size + "]) // rank.py:7\ny = operator.getitem(%d, 0): f32[" + size + "]\nout y";
+}
+
+const char* const kMasks =
+    "dropout: at its k-th call an element sees the mask of the sequential element that it equals";
+
+TEST_CASE("dropout") {
+  Case test{dropout("4"), copies(2, dropout("2")), "inputs:\n  x: Shard(0)\n", "", ""};
+  const Verdict sharded = verdict(test);
+  CHECK(sharded.kind == VerdictKind::refines);
+  CHECK(sharded.assumptions == Strings{kMasks});
+
+  test = {dropout("4"), copies(2, dropout("4")), "inputs:\n  x: Replicate\n", "", ""};
+  const Verdict replicated = verdict(test);
+  CHECK(replicated.kind == VerdictKind::refines);
+  REQUIRE(replicated.assumptions.size() == 2);
+  CHECK(replicated.assumptions[0] == kMasks);
+  CHECK(replicated.assumptions[1] ==
+        "dropout of a replicated tensor: the ranks share a seed at r0.d[0] (rank.py:7)");
+
+  test.ranks = copies(2, dropout("4", "0.25"));
+  CHECK(outcome(test) == "unproved");
+  test = {dropout("4"), copies(2, dropout("4")), "inputs:\n  x: Partial\nexpect:\n  y: Partial\n", "", ""};
+  CHECK(outcome(test) == "unproved");  // each rank has a mask of its own
+
+  // Sites are told apart by their number.
+  const std::string begin = "in x: f32[4]\nc = aten.relu.default(%x): f32[4]\n";
+  const std::string of_x = "d = aten.native_dropout.default(%x, 0.5, true): (f32[4], b8[4])\n";
+  const std::string of_c = "e = aten.native_dropout.default(%c, 0.5, true): (f32[4], b8[4])\n";
+  const std::string end =
+      "y = operator.getitem(%d, 0): f32[4]\nz = operator.getitem(%e, 0): f32[4]\nout y, z";
+  test = {begin + of_x + of_c + end, copies(2, begin + of_x + of_c + end), "inputs:\n  x: Replicate\n", "",
+          ""};
+  CHECK(outcome(test) == "refines");
+  test.ranks = copies(2, begin + of_c + of_x + end);
+  CHECK(outcome(test) == "unproved");
+}
+
+TEST_CASE("equal elements of one tensor have masks of their own" * doctest::should_fail()) {
+  const Case test{
+      "in x: f32[4]\nc = aten.cat.default([%x, %x], 0): f32[8]\nd = aten.native_dropout.default(%c, 0.5, "
+      "true): (f32[8], b8[8])\n"
+      "y = operator.getitem(%d, 0): f32[8]\nout y",
+      copies(2,
+             "in x: f32[4]\nd = aten.native_dropout.default(%x, 0.5, true): (f32[4], b8[4])\n"
+             "g = operator.getitem(%d, 0): f32[4]\ny = aten.cat.default([%g, %g], 0): f32[8]\nout y"),
+      "inputs:\n  x: Replicate\n", "", ""};
+  CHECK(outcome(test) == "unproved");
+}
+
+TEST_CASE("casts between wide floats are additive, not the identity; others are neither") {
+  const auto cast = [](const std::string& dtype) {
+    return Case{
+        "in x: f32[4]\ny = aten._to_copy.default(%x; dtype=\"" + dtype + "\"): " + dtype + "[4]\nout y",
+        copies(2, "in x: f32[4]\nc = aten._to_copy.default(%x; dtype=\"" + dtype + "\"): " + dtype + "[4]\n" +
+                      "y = _c10d_functional.all_reduce.default(%c, \"sum\", \"tp\"): " + dtype +
+                      "[4]\nout y"),
+        "inputs:\n  x: Partial\nexpect:\n  y: Replicate\n", "", ""};
+  };
+  for (const char* dtype : {"bf16", "f16", "f64"}) {
+    CAPTURE(std::string(dtype));
+    const Verdict result = verdict(cast(dtype));
+    CHECK(result.kind == VerdictKind::refines);
+    CHECK(result.assumptions ==
+          Strings{"casts between f64, f32, f16 and bf16 are additive (elements are real numbers)"});
+  }
+  for (const char* dtype : {"f8", "i64", "i8"}) {
+    CAPTURE(std::string(dtype));
+    CHECK(outcome(cast(dtype)) == "unproved");
+  }
+  const Case round_trip{"in x: f32[4]\ny = aten.clone.default(%x): f32[4]\nout y",
+                        {"in x: f32[4]\nc = aten._to_copy.default(%x; dtype=\"bf16\"): bf16[4]\n"
+                         "y = aten._to_copy.default(%c; dtype=\"f32\"): f32[4]\nout y"},
+                        "inputs:\n  x: r0.x\n",
+                        "",
+                        ""};
+  CHECK(outcome(round_trip) == "unproved");
+}
+
+}  // namespace
+}  // namespace entangle::infer::test
