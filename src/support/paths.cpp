@@ -41,7 +41,8 @@ std::vector<std::string> rule_folders() {
     }
   }
   std::vector<std::string> shipped;
-  if (const fs::path prefix = installed_prefix(); !prefix.empty()) shipped = folders_below(prefix / ENTANGLE_DATADIR);
+  if (const fs::path prefix = installed_prefix(); !prefix.empty())
+    shipped = folders_below(prefix / ENTANGLE_DATADIR);
   if (shipped.empty()) shipped = folders_below(ENTANGLE_SOURCE_DIR);
   folders.insert(folders.end(), shipped.begin(), shipped.end());
   return folders;

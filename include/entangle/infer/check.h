@@ -1,5 +1,5 @@
-// check: reads the graphs a manifest names, infers a clean relation for every sequential tensor the outputs in
-// question depend on, and says whether the distributed program refines the sequential one.
+// check: reads the graphs a manifest names, infers a clean relation for every sequential tensor the outputs
+// in question depend on, and says whether the distributed program refines the sequential one.
 //
 // `refines` is answered only when every output in question has a relation that meets its expectation, every
 // look-up of the distributed program is shown to be in range, and no limit or unknown answer was needed for
@@ -27,8 +27,8 @@ struct Engine {
 
 struct CheckOptions {
   egraph::Limits limits;
-  std::optional<double> time_limit;   // seconds; reaching it makes the verdict unproved
-  bool all_relations = false;         // fill Verdict::relations
+  std::optional<double> time_limit;  // seconds; reaching it makes the verdict unproved
+  bool all_relations = false;        // fill Verdict::relations
 };
 
 support::Result<Verdict> check(const relation::Manifest& manifest, const Engine& engine,

@@ -18,11 +18,11 @@ enum class VerdictKind : std::uint8_t { refines, violates, unproved };
 
 // A tensor of either program, with what is known of it.
 struct Place {
-  int rank = -1;                        // -1: the sequential program
+  int rank = -1;  // -1: the sequential program
   std::string tensor;
-  std::string op;                       // framework operator
-  std::string loc;                      // source line, "" when the graph has none
-  std::vector<std::string> relations;   // sequential tensors: their relations; distributed: empty
+  std::string op;                      // framework operator
+  std::string loc;                     // source line, "" when the graph has none
+  std::vector<std::string> relations;  // sequential tensors: their relations; distributed: empty
 };
 
 struct Expectation {
@@ -41,11 +41,11 @@ struct OutputReport {
 };
 
 struct Failing {
-  Place at;                             // the first tensor of the chain
+  Place at;  // the first tensor of the chain
   std::string reason;
-  std::vector<Place> chain;             // operators carried unresolved, first to last tried
+  std::vector<Place> chain;  // operators carried unresolved, first to last tried
   std::vector<Place> operands;
-  std::vector<Place> considered;        // distributed operators that were candidates
+  std::vector<Place> considered;  // distributed operators that were candidates
 };
 
 // Ranks that disagree on a collective.
@@ -66,7 +66,7 @@ struct Statistics {
 };
 
 struct Times {
-  double read = 0, lower = 0, infer = 0, total = 0;   // seconds
+  double read = 0, lower = 0, infer = 0, total = 0;  // seconds
 };
 
 struct Verdict {
@@ -76,13 +76,13 @@ struct Verdict {
   std::vector<OutputReport> outputs;
   std::optional<Failing> failing;
   std::optional<CollectiveMismatch> mismatch;
-  std::vector<std::string> assumptions;   // assume, given, dropout, pure functions, model of reals
-  std::vector<std::string> obligations;   // what is still open: look-ups not shown to be in range, …
-  std::vector<std::string> opaque;        // operators without a lowering that were met
-  std::vector<std::string> unrelated;     // other sequential outputs without a relation; they do not decide
-  std::vector<LemmaUse> lemmas;           // that fired, most used first, then by name
-  std::vector<std::string> limits;        // limits that were reached, and undecided conditions
-  std::vector<std::pair<std::string, std::vector<std::string>>> relations;   // of every tensor, on request
+  std::vector<std::string> assumptions;  // assume, given, dropout, pure functions, model of reals
+  std::vector<std::string> obligations;  // what is still open: look-ups not shown to be in range, …
+  std::vector<std::string> opaque;       // operators without a lowering that were met
+  std::vector<std::string> unrelated;    // other sequential outputs without a relation; they do not decide
+  std::vector<LemmaUse> lemmas;          // that fired, most used first, then by name
+  std::vector<std::string> limits;       // limits that were reached, and undecided conditions
+  std::vector<std::pair<std::string, std::vector<std::string>>> relations;  // of every tensor, on request
   std::vector<support::Diagnostic> warnings;
   Statistics statistics;
   Times times;
