@@ -10,9 +10,10 @@ struct Reach {
   int reopen;
 };
 
-// Small problems first. Two steps suffice for forward programs, four for training steps; re-opening brings
-// back how an operand was made, which its relation hides.
-constexpr Reach kReaches[] = {{1, 0}, {2, 0}, {4, 0}, {2, 2}, {4, 2}};
+// Small problems first. Two steps suffice for forward programs, four for training steps, eight where the
+// ranks compute a loss in other steps than the program; re-opening brings back how an operand was made, which
+// its relation hides.
+constexpr Reach kReaches[] = {{1, 0}, {2, 0}, {4, 0}, {8, 0}, {2, 2}, {4, 2}};
 
 }  // namespace
 
@@ -91,7 +92,7 @@ void Walk::solve(TermId term) {
   std::size_t last_size = 0;
   for (const Reach& reach : kReaches) {
     // Values inside a lowering are carried into its result cheaply; only results are worth large problems.
-    if (reach.reopen > 0 && !joint_.is_result(term)) {
+    if ((reach.reopen > 0 || reach.window > 4) && !joint_.is_result(term)) {
       continue;
     }
     if (out_of_time() || attempt(term, *carried, reach.window, reach.reopen, last_size)) {

@@ -1,6 +1,7 @@
 #include "entangle/relation/extract.h"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <set>
 #include <unordered_map>
@@ -43,6 +44,9 @@ class Extractor {
     for (const TermId id : graph.classes()) {
       ClassInfo info;
       info.nodes = graph.nodes(id);
+      if (options_.partial_sums && options_.counterparts) {
+        add_replicas(info.nodes);
+      }
       info.constant_node.assign(info.nodes.size(), false);
       order_.push_back(id);
       classes_.emplace(id, std::move(info));
@@ -111,6 +115,27 @@ class Extractor {
     }
     found.push_back(std::move(term));
     return true;
+  }
+
+  // n times a tensor that n ranks hold is the sum of their replicas.
+  void add_replicas(std::vector<NodeView>& nodes) {
+    const rules::OpId scale = rules_.find_op("scale");
+    const rules::OpId sum = rules_.find_op("add_n");
+    if (scale == kNoOp || sum == kNoOp) {
+      return;
+    }
+    for (std::size_t n = 0, end = nodes.size(); n < end; ++n) {
+      if (nodes[n].op != scale) {
+        continue;
+      }
+      const TermId replica = nodes[n].children.front();
+      const auto factor = nodes[n].attrs.as_list()[0].as_scalar().as_int();
+      const auto count = factor ? factor->constant() : std::nullopt;
+      if (count && *count >= 2 && *count <= static_cast<std::int64_t>(options_.owners(replica).size())) {
+        const auto& operands = replicas_.emplace_back(static_cast<std::size_t>(*count), replica);
+        nodes.push_back({sum, tensor::Attr::list({}), operands});
+      }
+    }
   }
 
   bool is_leaf(TermId id) const { return !options_.owners(id).empty(); }
@@ -383,6 +408,7 @@ class Extractor {
   const rules::RuleSet& rules_;
   const ExtractOptions& options_;
   std::vector<TermId> order_;
+  std::deque<std::vector<TermId>> replicas_;  // operands of sums that the graph does not hold
   std::unordered_map<TermId, ClassInfo> classes_;
   std::unordered_map<const ClassInfo*, TermId> result_of_;
 };

@@ -180,6 +180,12 @@ TEST_CASE("no scaling, no copies along an axis") {
   test.sequential = "in x: f32[4]\ny = aten.mul.Tensor(%x, 2): f32[4]\nout y";
   test.manifest = "inputs:\n  x: Replicate\nexpect:\n  y: Replicate\n";
   CHECK(outcome(test) == "unproved");
+  test.manifest = "inputs:\n  x: Replicate\nexpect:\n  y: Partial\n";
+  CHECK(outcome(test) == "refines");
+  test.sequential = replaced(test.sequential, ", 2)", ", 3)");
+  CHECK(outcome(test) == "unproved");
+  test.sequential = replaced(test.sequential, ", 3)", ", 1.5)");
+  CHECK(outcome(test) == "unproved");
   // An axis of size one copies nothing.
   test.manifest = "inputs:\n  x: Replicate\n";
   test.sequential = "in x: f32[4]\ny = aten.unsqueeze.default(%x, 0): f32[1, 4]\nout y";

@@ -7,7 +7,8 @@
 //
 // A partial sum takes at most one term from each rank, and its terms must be counterparts of each other: the
 // same rearrangement of tensors that have the same name, or the same place in the program, on their ranks.
-// `a + b` of two tensors of one rank is a computation and never extracted.
+// `a + b` of two tensors of one rank is a computation and never extracted. A multiple of a tensor, `scale(x;
+// n)`, is the sum of the replicas that n ranks hold.
 #pragma once
 
 #include <cstdint>
