@@ -13,7 +13,7 @@ struct Reach {
 // Small problems first. Two steps suffice for forward programs, four for training steps, eight where the
 // ranks compute a loss in other steps than the program; re-opening brings back how an operand was made, which
 // its relation hides.
-constexpr Reach kReaches[] = {{1, 0}, {2, 0}, {4, 0}, {8, 0}, {2, 2}, {4, 2}};
+constexpr Reach kReaches[] = {{1, 0}, {2, 0}, {4, 0}, {8, 0}, {2, 2}, {4, 2}, {8, 2}};
 
 }  // namespace
 

@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SKIPPED = 77
 
 # Cases whose repaired version is not proved.
-UNPROVED_FIXED = {"tokenspeed-571"}
+UNPROVED_FIXED = set()
 # Cases whose buggy version is reported at another tensor than described.
 OTHER_PLACE = {"xla-40034": "up"}
 # Checks that take longer than others: seconds.
