@@ -350,6 +350,7 @@ class Clause {
       const bool conjunction = expr.operation == Operation::logical_and;
       const Truth left = truth_of(evaluate(expr.args[0]));
       if (const auto known = domain_.known(left); known && *known != conjunction) return {left};
+      if (domain_.known(left)) return evaluate(expr.args[1]);
       const Truth right = truth_of(evaluate(expr.args[1]));
       if (conjunction) return {domain_.both(left, right)};
       return {domain_.opposite(domain_.both(domain_.opposite(left), domain_.opposite(right)))};

@@ -15,6 +15,7 @@ TermId Terms::make(rules::OpId op, const Attr& attrs, std::span<const TermId> ch
       return static_cast<TermId>(id);
     }
   }
+  if (before_make_) before_make_({op, attrs, children});
   std::vector<const TensorType*> types;
   std::vector<sym::Scalar> values;
   for (const TermId child : children) {

@@ -3,9 +3,11 @@
 #include <chrono>
 #include <functional>
 #include <random>
+#include <set>
 
 #include "entangle/eval/interpret.h"
 #include "entangle/support/text.h"
+#include "prove/form.h"
 #include "prove/sampler.h"
 
 namespace entangle::prove {
@@ -33,6 +35,7 @@ std::string to_string(Outcome outcome) {
 
 namespace {
 
+constexpr std::size_t kFailures = 3;  // forms that are not proved, before no more are tried
 constexpr std::size_t kTries = 5;  // searches per instance wanted
 
 class Examination {
@@ -53,7 +56,10 @@ class Examination {
       for (std::size_t n = 0; n < kTries * options_.instances && found < options_.instances; ++n) {
         if (n >= options_.instances && found == 0) break;
         if (!sampler_.next(op)) continue;
-        if (instance()) ++found;
+        if (instance()) {
+          ++found;
+          if (result_.counterexample.empty()) generalise();
+        }
         if (!result_.counterexample.empty()) {
           result_.outcome = Outcome::refuted;
           return std::move(result_);
@@ -67,6 +73,13 @@ class Examination {
       result_.reason = lemma_.because;
     } else if (result_.instances > 0) {
       result_.outcome = Outcome::tested;
+      if (forms_.size() > result_.proved) {
+        result_.reason = std::to_string(result_.proved) + " of " + std::to_string(forms_.size()) +
+                         " forms proved; " + unproved_;
+      } else if (missing_.empty() && !forms_.empty()) {
+        result_.outcome = Outcome::bounded;
+        result_.reason = "all sizes, in " + std::to_string(forms_.size()) + " forms";
+      }
       if (!missing_.empty()) result_.reason = "no instance with " + support::join(missing_, ", ");
     } else if (result_.skipped > 0) {
       result_.reason = "no instance could be evaluated: " + why_;
@@ -96,6 +109,20 @@ class Examination {
     ++result_.instances;
     ++result_.ranks[sampler_.terms().type(sampler_.left()[0]).rank()];
     return true;
+  }
+
+  // Proves the instance's form, if it is new.
+  void generalise() {
+    if (!options_.prove || lemma_.axiom || forms_.size() - result_.proved >= kFailures) return;
+    Form form(rules_, lemma_, sampler_);
+    if (!forms_.insert(form.key()).second) return;
+    const std::string why = form.prove();
+    if (why.empty()) {
+      ++result_.proved;
+    } else if (unproved_.empty()) {
+      unproved_ = form.key() + ": " + why;
+    }
+    result_.forms = forms_.size();
   }
 
   std::vector<term::TermId> right_side() {
@@ -182,6 +209,8 @@ class Examination {
   Result result_;
   std::vector<std::string> missing_;
   std::string why_;
+  std::set<std::string> forms_;
+  std::string unproved_;
 };
 
 }  // namespace

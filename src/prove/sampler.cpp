@@ -131,6 +131,7 @@ bool Sampler::given(std::size_t place) {
 }
 
 bool Sampler::conditions() {
+  matched_ = frame_.slots;
   const auto before = frame_.slots;
   for (const Expr& condition : lemma_.when) {
     if (!smt::is_yes(evaluator_->holds(condition, frame_))) {

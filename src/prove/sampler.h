@@ -38,6 +38,10 @@ class Sampler {
   term::Evaluator& evaluator() { return *evaluator_; }
   // The left side: several for a lemma about lists.
   const std::vector<TermId>& left() const { return left_; }
+  // The frame before conditions bound further variables.
+  const std::vector<std::optional<term::Value>>& matched() const { return matched_; }
+  const term::Focus& focus() const { return focus_; }
+  rules::OpId op() const { return op_; }
   // The values of the lemma's variables.
   std::string describe() const;
 
@@ -102,6 +106,7 @@ class Sampler {
   term::Focus focus_;
   rules::OpId op_ = rules::kNoOp;
   std::vector<TermId> left_;
+  std::vector<std::optional<term::Value>> matched_;
   std::size_t budget_ = 0;
   bool aborted_ = false;
 };

@@ -37,6 +37,8 @@ class Terms final : public term::Store {
   // Of a constant size n >= 2: 0, 1 and n.
   std::vector<sym::Int> tiling(TermId id, std::size_t axis) const override;
 
+  // Called before an application is typed, if set; it may throw.
+  void before_make(std::function<void(const term::NodeView&)> call) { before_make_ = std::move(call); }
   // Says between which bounds the elements of an integer leaf are.
   void set_interval(TermId id, const term::Interval& interval) { nodes_[id].interval = interval; }
   // The application; a leaf has op kNoOp.
@@ -60,6 +62,7 @@ class Terms final : public term::Store {
   };
 
   term::Typing& typing_;
+  std::function<void(const term::NodeView&)> before_make_;
   std::deque<Node> nodes_;
 };
 

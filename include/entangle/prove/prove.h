@@ -33,6 +33,8 @@ struct Result {
   std::size_t instances = 0;  // on which both sides were evaluated
   std::size_t undefined = 0;  // where the right side is not defined: there the lemma does not apply
   std::size_t skipped = 0;    // where an element is no rational number
+  std::size_t forms = 0;      // of the instances, see below
+  std::size_t proved = 0;     // of the forms
   std::map<std::size_t, std::size_t> ranks;  // of the left side: how many instances
   std::vector<std::string> operators;        // generic lemmas: those it was tried with
   std::string reason;
@@ -42,6 +44,7 @@ struct Result {
 
 struct Options {
   std::size_t instances = 200;  // per lemma and operator
+  bool prove = true;            // whether proofs are tried
   std::uint64_t seed = 1;
 };
 
