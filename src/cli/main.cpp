@@ -19,9 +19,11 @@ constexpr const char* kFooter =
     "Of several manifests the worst counts, in the order 4, 2, 1, 3, 0.";
 
 constexpr const char* kProveFooter =
-    "Both sides of each lemma are evaluated exactly on many small instances.\n"
+    "Both sides of each lemma are evaluated exactly on many small instances; then each form of an instance\n"
+    "(operators, ranks, axes, list lengths) is proved for all sizes.\n"
     "  refuted  the sides differ on one: it is shown\n"
     "  tested   they agree on all that were tried\n"
+    "  bounded  all forms that were met are proved for all sizes and values\n"
     "  unknown  no instance was found, or none could be evaluated\n"
     "  axiom    taken on trust, with the reason that the rule file gives\n"
     "Exit codes: 0 all meet the requirement, 1 one is refuted, 2 bad input, 3 one falls short.";
@@ -93,7 +95,7 @@ ExitCode run(int argc, char** argv) {
                  "Also print lemma counts, statistics, times and all relations");
 
   ProveArguments proving;
-  CLI::App& prove = *app.add_subcommand("prove", "Search for counterexamples to the lemmas of rule files.");
+  CLI::App& prove = *app.add_subcommand("prove", "Do the lemmas of rule files hold?");
   prove.footer(kProveFooter);
   prove.allow_extras();
   prove.add_option("RULES", proving.rules, "Rule files; the lemmas of what they include are tried, too");

@@ -135,6 +135,8 @@ class Prove {
                           {"verdict", prove::to_string(result.outcome)},
                           {"ranks", ranks},
                           {"instances", result.instances},
+                          {"forms", result.forms},
+                          {"forms_proved", result.proved},
                           {"operators", result.operators},
                           {"seconds", result.seconds},
                           {"reason", result.reason},

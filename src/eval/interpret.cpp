@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "eval/clause.h"
+#include "entangle/eval/clause.h"
 
 namespace entangle::eval {
 

@@ -20,8 +20,8 @@ using Relation = Condition::Atom::Relation;
 namespace {
 
 constexpr std::size_t kAttempts = 80;
-constexpr std::size_t kChoices = 8;
-constexpr std::uint32_t kSteps = 300'000;
+constexpr std::size_t kChoices = 5;
+constexpr std::uint32_t kSteps = 100'000;
 
 class NoPatterns final : public term::PatternHost {
  public:
@@ -203,7 +203,8 @@ std::string Form::attempt() {
   world.frame.slots.assign(lemma_.slots.size(), std::nullopt);
   world.terms.before_make([&](const term::NodeView& node) { require(world, node); });
   for (std::size_t k = 0; k < lemma_.slots.size(); ++k) {
-    if (const auto& value = sampler_.matched()[k]) world.frame.slots[k] = lifted(*value, structural_[k], world);
+    if (const auto& value = sampler_.matched()[k])
+      world.frame.slots[k] = lifted(*value, structural_[k], world);
   }
   const auto build = [&](const Expr& pattern) {
     const auto id = world.evaluator.evaluate_term(pattern, world.frame);
@@ -241,7 +242,8 @@ std::string Form::attempt() {
   world.terms.before_make({});
   const tensor::TensorType type = world.terms.type(left);
   const auto right = world.evaluator.evaluate_term(lemma_.right, world.frame, &type);
-  if (!right || *right == kNoTerm) return "the right side is not shown to be defined: " + world.evaluator.reason();
+  if (!right || *right == kNoTerm)
+    return "the right side is not shown to be defined: " + world.evaluator.reason();
   return compare(world, left, *right);
 }
 

@@ -44,7 +44,8 @@ class Form {
   void assume_equal(World& world, const term::Value& a, const term::Value& b);
   void replace(sym::Int symbol, sym::Int value);
   std::string compare(World& world, term::TermId left, term::TermId right);
-  std::string compare_at(World& world, term::TermId left, term::TermId right, const std::vector<sym::Int>& inner);
+  std::string compare_at(World& world, term::TermId left, term::TermId right,
+                         const std::vector<sym::Int>& inner);
 
   const rules::RuleSet& rules_;
   const rules::Lemma& lemma_;

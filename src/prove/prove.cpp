@@ -36,7 +36,7 @@ std::string to_string(Outcome outcome) {
 namespace {
 
 constexpr std::size_t kFailures = 3;  // forms that are not proved, before no more are tried
-constexpr std::size_t kTries = 5;  // searches per instance wanted
+constexpr std::size_t kTries = 5;     // searches per instance wanted
 
 class Examination {
  public:

@@ -83,20 +83,33 @@ Term Symbolic::named(const std::string& name, DType dtype, const std::vector<Num
   std::vector<Sort> domain;
   for (const Number& argument : arguments) domain.push_back(argument.sort());
   if (dtype == DType::b8) {
-    return smt::ite(smt::Function(name, domain, Sort::boolean)(arguments), Term::integer(1), Term::integer(0));
+    return smt::ite(smt::Function(name, domain, Sort::boolean)(arguments), Term::integer(1),
+                    Term::integer(0));
   }
   return smt::Function(name, domain, tensor::is_integer(dtype) ? Sort::integer : Sort::real)(arguments);
 }
 
 Term Symbolic::number(const sym::Scalar& scalar) {
   if (const auto value = scalar.as_rational()) {
-    if (const auto integer = scalar.as_int(); integer && integer->is_constant()) return smt::from_int(*integer);
+    if (const auto integer = scalar.as_int(); integer && integer->is_constant())
+      return smt::from_int(*integer);
     return Term::real(*value);
   }
   if (scalar.is_infinite()) throw Undefined{"an infinity"};
   const Term top = smt::to_real(smt::from_int(scalar.numerator()));
-  const Term bottom = smt::to_real(smt::from_int(scalar.denominator()));
-  return Term::real(scalar.coefficient()) * (top / bottom);
+  // A product of symbols divides as a product of their reciprocals: the solver is better at products.
+  const std::vector<sym::Term> terms = sym::terms_of(scalar.denominator());
+  if (terms.size() != 1)
+    return Term::real(scalar.coefficient()) * (top / real(smt::from_int(scalar.denominator())));
+  Term result = Term::real(scalar.coefficient() / mpq_class(static_cast<long>(terms[0].coefficient))) * top;
+  const std::vector<sym::Factor> none;
+  for (const sym::Factor& factor : terms[0].monomial == nullptr ? none : terms[0].monomial->factors) {
+    const Int symbol = sym::from_atom(factor.atom);
+    const Term reciprocal = Term::variable("reciprocal of " + sym::to_string(symbol), Sort::real);
+    facts_.push_back(smt::eq(reciprocal * real(smt::from_int(symbol)), Term::real(1)));
+    for (std::uint32_t k = 0; k < factor.exponent; ++k) result = result * reciprocal;
+  }
+  return result;
 }
 
 Int Symbolic::index(const Number& number) {
@@ -195,7 +208,8 @@ Term Symbolic::function(const std::string& name, const std::vector<std::variant<
     const DType from = terms_.type(terms_.node(inside_.back()).children[0]).dtype;
     const Number& x = std::get<Number>(arguments.back());
     if (from == to || from == DType::b8) return tensor::is_integer(to) || to == from ? x : real(x);
-    if (to == DType::b8) return smt::ite(smt::eq(numbers[0], Term::real(0)), Term::integer(0), Term::integer(1));
+    if (to == DType::b8)
+      return smt::ite(smt::eq(numbers[0], Term::real(0)), Term::integer(0), Term::integer(1));
     full += " from " + std::string(tensor::to_string(from));
   }
   if (name == "pow" && numbers.size() == 2) {

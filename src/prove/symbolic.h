@@ -14,7 +14,7 @@
 
 #include "entangle/eval/terms.h"
 #include "entangle/smt/term.h"
-#include "eval/clause.h"
+#include "entangle/eval/clause.h"
 
 namespace entangle::prove {
 
@@ -49,7 +49,9 @@ class Symbolic {
   Number lifted(sym::Int value) { return smt::from_int(value); }
   sym::Int index(const Number& number);
   Number arithmetic(rules::Operation operation, const Number& a, const Number& b);
-  Number larger(const Number& a, const Number& b) { return choose(compare(rules::Operation::less, a, b), b, a); }
+  Number larger(const Number& a, const Number& b) {
+    return choose(compare(rules::Operation::less, a, b), b, a);
+  }
   Number choose(const Truth& condition, const Number& a, const Number& b);
   Truth compare(rules::Operation operation, const Number& a, const Number& b);
   Truth compare(rules::Operation operation, sym::Int a, sym::Int b);

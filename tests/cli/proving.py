@@ -14,8 +14,8 @@ class Prove(Case):
     def test_right(self):
         self.write("right.rules", RIGHT)
         out = self.prove("right.rules", code=REFINES).stdout
-        self.assertRegex(out, r"twice +tested +0,1,2,3 ")
-        self.assertIn("1 lemmas: 1 tested", out)
+        self.assertRegex(out, r"twice +bounded +0,1,2,3 ")
+        self.assertIn("1 lemmas: 1 bounded", out)
 
     def test_wrong(self):
         self.write("wrong.rules", WRONG)
@@ -24,7 +24,7 @@ class Prove(Case):
         self.assertIn("first difference at [", run.stdout)
         self.assertIn("left:  add_n(t0, t0)", run.stdout)
         lemmas = json.loads((self.folder / "report.json").read_text(encoding="utf-8"))["lemmas"]
-        self.assertEqual([(lemma["name"], lemma["verdict"]) for lemma in lemmas], [("once", "refuted"), ("twice", "tested")])
+        self.assertEqual([(lemma["name"], lemma["verdict"]) for lemma in lemmas], [("once", "refuted"), ("twice", "bounded")])
         self.assertIn("first difference", lemmas[0]["counterexample"])
         self.assertIsNone(lemmas[1]["counterexample"])
         self.assertEqual((lemmas[0]["file"], lemmas[0]["line"]), ("wrong.rules", 2))
@@ -39,7 +39,7 @@ class Prove(Case):
         self.write("right.rules", RIGHT)
         self.prove("--require", "proved", "right.rules", code=UNPROVED)
         self.write("accept.rules", RIGHT.replace("\n", "\naccept bounded;\n", 1))
-        self.prove("accept.rules", code=UNPROVED)
+        self.prove("accept.rules", code=REFINES)
         self.prove("--require", "tested", "accept.rules", code=REFINES)
         self.prove("--require", "nothing", "right.rules", code=BAD_INPUT)
 

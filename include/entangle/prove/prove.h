@@ -1,8 +1,9 @@
-// Whether lemmas hold: search for counterexamples with the reference interpreter.
+// Whether lemmas hold.
 //
 // Every lemma is tried on many concrete instances (sizes 1 to 3, every operator a generic lemma can stand
-// for), on which both sides are evaluated exactly. A difference refutes the lemma. Deterministic: the
-// instances depend on the lemma's name and the options only.
+// for), on which both sides are evaluated exactly: a difference refutes the lemma. Each new form of an
+// instance (operators, ranks, axes, list lengths, element types) is then proved for all sizes and values, if
+// the solver can. Deterministic: the instances depend on the lemma and the options only.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +15,13 @@
 
 namespace entangle::prove {
 
-// From the weakest up.
+// From the weakest up, and axioms.
 enum class Outcome : std::uint8_t {
   refuted,  // a counterexample was found
   unknown,  // no instance was found, or none could be evaluated
   tested,   // the sides agreed on every instance that was tried
-  bounded,  // all sizes, lists and ranks up to a bound; not claimed yet
-  proved,   // all sizes; not claimed yet
+  bounded,  // besides, each form that was met is proved for all sizes and values
+  proved,   // all forms, too; not claimed yet
   axiom,    // taken on trust; agreed where it could be evaluated
 };
 

@@ -15,7 +15,7 @@
 //   Number reduce(Builtin sum|max, sym::Int n, std::function<Number(sym::Int)>)
 //   const TensorType& type(TermId)
 //
-// What has no meaning throws Undefined, which the users of this private header catch.
+// What has no meaning throws Undefined, which the users of this header catch.
 #pragma once
 
 #include <algorithm>
