@@ -72,17 +72,23 @@ std::vector<TermId> Joint::relations(TermId id) {
   return entry(id).relations;
 }
 
-void Joint::add_relation(TermId class_id, TermId clean_term) {
-  const auto node = graph_.original(clean_term);
-  for (const TermId child : node.children) {
-    if (!is_distributed(child) && !constant(child)) {
-      add_relation(child, child);
-    }
-  }
-  Entry& e = entry(class_id);
+void Joint::add_relation(TermId application) {
+  Entry& e = entry(application);
   e.resolved = true;
-  if (node.op != rules::kNoOp && std::ranges::find(e.relations, clean_term) == e.relations.end()) {
-    e.relations.push_back(clean_term);
+  if (std::ranges::find(e.relations, application) == e.relations.end()) {
+    e.relations.push_back(application);
+  }
+}
+
+void Joint::relate(TermId class_id, const relation::CleanTerm& clean,
+                   const std::unordered_map<TermId, TermId>& leaf, const egraph::Reason& reason) {
+  const TermId built = build(clean, leaf);
+  graph_.merge(class_id, built, reason);
+  graph_.rebuild();
+  if (clean.is_leaf()) {
+    set_resolved(class_id);
+  } else {
+    add_relation(built);
   }
 }
 
@@ -93,8 +99,12 @@ TermId Joint::build(const relation::CleanTerm& clean, const std::unordered_map<T
   std::vector<TermId> children;
   for (const auto& child : clean.children) {
     children.push_back(build(*child, leaf));
+    if (!child->is_leaf() && !is_distributed(children.back()) && !constant(children.back())) {
+      add_relation(children.back());
+    }
   }
-  const TermId built = graph_.make_exact(clean.op, clean.attrs, children);
+  graph_.make_exact(clean.op, clean.attrs, children);
+  const TermId built = graph_.last_made();
   ENTANGLE_CHECK(built != kNoTerm, "a clean expression has no type: " + graph_.last_error());
   return built;
 }
@@ -113,9 +123,11 @@ bool Joint::constant(TermId id, int depth) const {
     if (node.op == rules::kNoOp || graph_.rules().op(node.op).random) {
       continue;
     }
-    const bool rearranged = graph_.rules().op(node.op).rearranges && node.children.size() == 1 &&
-                            constant(node.children[0], depth + 1);
-    if (node.children.empty() || rearranged) {
+    if (node.children.empty()) {
+      return true;
+    }
+    if (graph_.rules().op(node.op).rearranges &&
+        std::ranges::all_of(node.children, [&](TermId child) { return constant(child, depth + 1); })) {
       return true;
     }
   }

@@ -55,17 +55,20 @@ class Joint {
 
   // --- relations
 
-  // Registers a clean term (built exactly in the graph) as equal to its class: the class is resolved, and the
-  // term and its inner terms belong to the relation of their classes.
-  void add_relation(TermId class_id, TermId clean_term);
+  // Registers an application of a clean operator to classes with relations: its class is resolved, and the
+  // application belongs to its relation.
+  void add_relation(TermId application);
+  // Builds a clean expression of another e-graph in this one, exactly, as equal to the class. `leaf` maps its
+  // leaves. The class is resolved; the applications of the expression belong to the relations of their
+  // classes.
+  void relate(TermId class_id, const relation::CleanTerm& clean,
+              const std::unordered_map<TermId, TermId>& leaf, const egraph::Reason& reason);
   void set_resolved(TermId id);
   // Whether the class needs no further search: it has a relation, is constant, or is a mere inner value that
   // the distributed program has, too.
   bool resolved(TermId id);
   // Clean applications known for the class, in the order they were found.
   std::vector<TermId> relations(TermId id);
-  // Builds a clean expression of another e-graph in this one. `leaf` maps its leaves.
-  TermId build(const relation::CleanTerm& clean, const std::unordered_map<TermId, TermId>& leaf);
 
   // Nothing more to know: one scalar everywhere, or an operator without operands, or rearranged such.
   bool constant(TermId id) const { return constant(id, 0); }
@@ -83,6 +86,7 @@ class Joint {
     bool result = false;
   };
   Entry& entry(TermId id);
+  TermId build(const relation::CleanTerm& clean, const std::unordered_map<TermId, TermId>& leaf);
   bool constant(TermId id, int depth) const;
 
   EGraph& graph_;

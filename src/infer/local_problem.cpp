@@ -86,8 +86,9 @@ void LocalProblem::drain() {
       if (node.op == rules::kNoOp) {
         continue;
       }
-      const bool constant = node.children.empty() && !graph_.rules().op(node.op).random;
-      if (constant || (is_layout(node.op) && node.children.size() == 1)) {
+      const bool listed = node.children.empty() && !graph_.rules().op(node.op).random;
+      const bool rearranged = is_layout(node.op) && (node.children.size() == 1 || joint_.constant(id));
+      if (listed || rearranged) {
         include(id, member);
       }
     }
@@ -278,10 +279,7 @@ bool LocalProblem::import(TermId joint_id, std::uint32_t problem_number) {
   import_equalities(problem_number);
   const egraph::Reason reason{egraph::Reason::Kind::relation, problem_number, "relation found"};
   for (const auto& clean : found) {
-    const TermId built = joint_.build(*clean, leaf);
-    joint_.graph().merge(joint_id, built, reason);
-    joint_.graph().rebuild();
-    joint_.add_relation(joint_id, built);
+    joint_.relate(joint_id, *clean, leaf, reason);
   }
   return !found.empty();
 }

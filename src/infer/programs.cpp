@@ -91,6 +91,18 @@ tensor::TensorType normalised(const tensor::TensorType& type, const smt::Oracle&
   return result;
 }
 
+// Registers the applications of a clean expression, from the inside out, as the relations of their classes.
+void add_relations(Programs& programs, const Clean& clean) {
+  if (clean.is_leaf()) {
+    return;
+  }
+  for (const Clean& child : clean.children) {
+    add_relations(programs, child);
+  }
+  programs.build(clean);
+  programs.joint->add_relation(programs.graph->last_made());
+}
+
 // The joint class a sequential tensor is related to by the manifest: its alternatives, made equal.
 TermId related_class(Programs& programs, const relation::Related& related) {
   EGraph& graph = *programs.graph;
@@ -104,7 +116,7 @@ TermId related_class(Programs& programs, const relation::Related& related) {
       } else {
         graph.merge(first, term, {egraph::Reason::Kind::relation, 0, form.text});
       }
-      programs.joint->add_relation(term, term);
+      add_relations(programs, alternative);
     }
   }
   graph.rebuild();

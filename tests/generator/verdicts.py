@@ -57,7 +57,7 @@ RIGHT = [
     (dict(strategy="pp", layers=2, seq=3, batch=4), True),
     (dict(strategy="cp", seq=4), True),
     (dict(strategy="cp", ranks=3, seq=6), True),
-    (dict(strategy="cp", seq=4, zigzag=True, attention="explicit"), False),
+    (dict(strategy="cp", seq=4, zigzag=True, attention="explicit"), True),
     (dict(strategy="cp", symbolic=True), False),
 ]
 

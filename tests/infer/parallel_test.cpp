@@ -235,6 +235,69 @@ TEST_CASE("collectives meet in the order they are called, whatever they are call
   CHECK(outcome(two_sums(swapped, swapped)) == "refines");
 }
 
+// A causal mask where a rank has two pieces of the sequence, neither next to each other nor in order.
+TEST_CASE("a mask by positions in zig-zag order") {
+  const auto program = [](const std::string& positions, const std::string& rows) {
+    return "in x: f32[" + rows + ", 8]\n" + positions + "c = aten.arange.start(0, 8): i64[8]\n" +
+           "q = aten.unsqueeze.default(%p, 1): i64[" + rows + ", 1]\n" +
+           "k = aten.unsqueeze.default(%c, 0): i64[1, 8]\n" + "m = aten.ge.Tensor(%q, %k): b8[" + rows +
+           ", 8]\n" + "n = aten.logical_not.default(%m): b8[" + rows + ", 8]\n" +
+           "y = aten.masked_fill.Scalar(%x, %n, -10000.0): f32[" + rows + ", 8]\nout y";
+  };
+  const auto pieces = [&](std::size_t first, std::size_t second) {
+    return program("a = aten.arange.start(" + number(first) + ", " + number(first + 2) + "): i64[2]\n" +
+                       "b = aten.arange.start(" + number(second) + ", " + number(second + 2) +
+                       "): i64[2]\np = aten.cat.default([%a, %b]): i64[4]\n",
+                   "4");
+  };
+  const std::string layout =
+      "concat(slice(r0.T; 0, 0, 2), slice(r1.T; 0, 0, 2), slice(r1.T; 0, 2, 4), slice(r0.T; 0, 2, 4); 0)\n";
+  Case test{program("p = aten.arange.start(0, 8): i64[8]\n", "8"),
+            {pieces(0, 6), pieces(2, 4)},
+            "inputs:\n  x: " + replaced(layout, "T", "x") + "expect:\n  y: " + replaced(layout, "T", "y"),
+            "",
+            ""};
+  CHECK(outcome(test) == "refines");
+  test.ranks[1] = pieces(4, 2);
+  CHECK(outcome(test) == "unproved");
+  test.ranks = {pieces(0, 6), pieces(2, 5)};
+  CHECK(outcome(test) == "unproved");
+}
+
+// What was resolved far below is not part of a problem any more.
+TEST_CASE("problems do not grow with the depth of the program") {
+  const auto largest = [](std::size_t depth, const std::string& placement) {
+    const auto program = [&](std::size_t rows) {
+      const std::string flat = "f32[" + number(2 * rows) + ", 6]";
+      const std::string cube = "f32[2, " + number(rows) + ", 6]";
+      std::string text = "in w: f32[6, 6]\nin x: " + cube + "\n";
+      std::string last = "x";
+      for (std::size_t k = 0; k < depth; ++k) {
+        const std::string n = number(k);
+        text += "u" + n + " = aten.view.default(%" + last + ", [" + number(2 * rows) + ", 6]): " + flat +
+                "\nh" + n + " = aten.mm.default(%u" + n + ", %w): " + flat + "\nv" + n +
+                " = aten.view.default(%h" + n + ", [2, " + number(rows) + ", 6]): " + cube + "\ny" + n +
+                " = aten.relu.default(%v" + n + "): " + cube + "\n";
+        last = "y" + n;
+      }
+      return text + "out " + last;
+    };
+    const std::string last = "y" + number(depth - 1);
+    const Verdict result = verdict({program(4), copies(2, program(2)),
+                                    "inputs:\n  w: Replicate\n  x: " + replaced(placement, "T", "x") +
+                                        "expect:\n  " + last + ": " + replaced(placement, "T", last),
+                                    "", ""});
+    CHECK(result.kind == VerdictKind::refines);
+    return result.statistics.largest_egraph;
+  };
+  for (const char* placement : {"concat(r0.T, r1.T; 1)\n",
+                                "concat(slice(r0.T; 1, 0, 1), slice(r1.T; 1, 0, 1), slice(r1.T; 1, 1, 2), "
+                                "slice(r0.T; 1, 1, 2); 1)\n"}) {
+    CAPTURE(placement);
+    CHECK(largest(12, placement) == largest(3, placement));
+  }
+}
+
 TEST_CASE("a sum over a part of the ranks is none over all of them") {
   const auto rank = [](const char* group) {
     return std::string("in x: f32[4]\na = _c10d_functional.all_reduce.default(%x, \"sum\", \"") + group +
