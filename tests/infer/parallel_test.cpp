@@ -298,6 +298,43 @@ TEST_CASE("problems do not grow with the depth of the program") {
   }
 }
 
+// Where the pieces begin and end is computed from a size.
+TEST_CASE("pieces of a symbolic length") {
+  const std::string head =
+      "in x: f32[\"3*s\", 4]\nn = aten.sym_size.int(%x, 0): i64[] | \"sym\": \"3*s\"\n"
+      "k = operator.floordiv(%n, 3): i64[] | \"sym\": \"s\"\n"
+      "m = operator.mul(%k, 2): i64[] | \"sym\": \"2*s\"\n";
+  const auto program = [&](const std::string& part) {
+    return head + "p = " + part + ": f32[\"s\", 4]\ny = aten.relu.default(%p): f32[\"s\", 4]\nout y";
+  };
+  const std::vector<std::string> slices = {"aten.slice.Tensor(%x, 0, 0, %k)",
+                                           "aten.slice.Tensor(%x, 0, %k, %m)",
+                                           "aten.slice.Tensor(%x, 0, %m, 9223372036854775807)"};
+  Case test{"in x: f32[\"s\", 4]\ny = aten.relu.default(%x): f32[\"s\", 4]\nout y",
+            each(3, [&](std::size_t rank) { return program(slices[rank]); }),
+            "assume: [\"r0.s >= 1\", \"r1.s == r0.s\", \"r2.s == r0.s\"]\n"
+            "inputs:\n  x: Replicate\nexpect:\n  y: Shard(0)\n",
+            "", ""};
+  CHECK(outcome(test) == "refines");
+  for (const char* wrong : {"aten.slice.Tensor(%x, 0, 0, %k)", "aten.slice.Tensor(%x, 0, %m, %n)"}) {
+    CAPTURE(wrong);
+    test.ranks[1] = program(wrong);
+    CHECK(outcome(test) == "unproved");
+  }
+  // All pieces at once, by their length or by their number.
+  for (const char* call : {"aten.split.Tensor(%x, %k)", "aten.chunk.default(%x, 3)"}) {
+    CAPTURE(call);
+    test.ranks = each(3, [&](std::size_t rank) {
+      return head + "c = " + call +
+             ": (f32[\"s\", 4], f32[\"s\", 4], f32[\"s\", 4])\np = operator.getitem(%c, " + number(rank) +
+             "): f32[\"s\", 4]\ny = aten.relu.default(%p): f32[\"s\", 4]\nout y";
+    });
+    CHECK(outcome(test) == "refines");
+    std::swap(test.ranks[1], test.ranks[2]);
+    CHECK(outcome(test) == "unproved");
+  }
+}
+
 TEST_CASE("a sum over a part of the ranks is none over all of them") {
   const auto rank = [](const char* group) {
     return std::string("in x: f32[4]\na = _c10d_functional.all_reduce.default(%x, \"sum\", \"") + group +
