@@ -352,6 +352,8 @@ void Saturation::apply(Found& found) {
 Outcome Saturation::run() {
   graph_.rebuild();
   outcome_.stop = Stop::rounds;
+  const auto given = static_cast<TermId>(inside_.nodes.size());
+  std::size_t focused = limits_.focus == kNoTerm ? 0 : limits_.focused;
   while (outcome_.rounds < limits_.rounds) {
     if (inside_.live > limits_.nodes) {
       outcome_.stop = Stop::nodes;
@@ -365,10 +367,19 @@ Outcome Saturation::run() {
     seen_epoch_ = ++inside_.epoch;
     const auto nodes = static_cast<TermId>(inside_.nodes.size());
     level_.resize(nodes, 0);
-    for (TermId node = 0; node < nodes; ++node) {
+    const bool narrow = focused > 0;
+    if (narrow) {
+      --focused;
+      for (const TermId node : graph_.node_ids(limits_.focus)) {
+        if (node < given) {
+          match_node(node);
+        }
+      }
+    }
+    for (TermId node = narrow ? given : 0; node < nodes; ++node) {
       match_node(node);
     }
-    first_round_ = false;
+    first_round_ = narrow;
     bool full = false;
     for (Found& found : found_) {
       apply(found);
@@ -389,6 +400,10 @@ Outcome Saturation::run() {
       break;
     }
     if (inside_.live == live && inside_.merges == merges) {
+      if (narrow) {
+        focused = 0;
+        continue;
+      }
       outcome_.stop = Stop::saturated;
       break;
     }

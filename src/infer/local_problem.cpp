@@ -5,10 +5,13 @@
 namespace entangle::infer {
 namespace {
 
+constexpr std::size_t kLittleNodes = 400;
+constexpr std::size_t kLittleGrowth = 3;
 constexpr std::size_t kLeastNodes = 1000;
 constexpr std::size_t kMostGrowth = 20;
 // Re-opened problems are large to begin with and seldom the answer.
 constexpr std::size_t kMostGrowthReopened = 4;
+constexpr std::size_t kFocusedRounds = 2;
 
 const egraph::Reason kDefinition{egraph::Reason::Kind::definition, 0, ""};
 
@@ -100,6 +103,7 @@ void LocalProblem::drain() {
 
 void LocalProblem::add_definition(TermId term) {
   include(joint_.graph().find(term), term);
+  defined_by_.insert(joint_.graph().original(term).op);
   drain();
 }
 
@@ -130,30 +134,33 @@ bool LocalProblem::steps_free(TermId term) const {
   return graph_.rules().op(node.op).free || tensor::is_integer(dtype) || dtype == tensor::DType::b8;
 }
 
-void LocalProblem::add_window(int steps) {
+std::vector<TermId> LocalProblem::reachable(int steps) const {
   std::set<TermId> queue;
-  const auto enqueue_users = [&](TermId joint_class) {
+  std::set<TermId> known;
+  std::unordered_map<TermId, int> steps_to;  // compute steps from the start; absent: 0
+  const auto add = [&](TermId joint_class) {
+    known.insert(joint_class);
     for (const TermId user : joint_.users(joint_class)) {
       queue.insert(user);
     }
   };
   for (const TermId id : order_) {
-    enqueue_users(id);
+    add(joint_.graph().find(id));
   }
+  std::vector<TermId> result;
   std::set<TermId> done;
   while (!queue.empty()) {
     const TermId term = *queue.begin();
     queue.erase(queue.begin());
-    const TermId result = joint_.graph().find(term);
     const auto node = joint_.graph().original(term);
     int cost = 0;
     bool all = true;
     bool any = false;
     for (const TermId child : node.children) {
       const TermId operand = joint_.graph().find(child);
-      if (local_of_.contains(operand)) {
-        const auto it = steps_.find(operand);
-        cost = std::max(cost, it == steps_.end() ? 0 : it->second);
+      if (known.contains(operand)) {
+        const auto it = steps_to.find(operand);
+        cost = std::max(cost, it == steps_to.end() ? 0 : it->second);
         any = true;
       } else if (!joint_.constant(operand)) {
         all = false;
@@ -167,27 +174,89 @@ void LocalProblem::add_window(int steps) {
     if (cost > steps || !done.insert(term).second) {
       continue;
     }
-    const bool known = local_of_.contains(result);
-    if (!known) {
-      steps_[result] = cost;
+    result.push_back(term);
+    const TermId class_id = joint_.graph().find(term);
+    if (!known.contains(class_id)) {
+      steps_to[class_id] = cost;
+      add(class_id);
     }
+  }
+  return result;
+}
+
+void LocalProblem::keep_alike(std::vector<TermId>& terms) const {
+  EGraph& from = joint_.graph();
+  std::unordered_map<TermId, std::vector<TermId>> by_class;
+  for (const TermId term : terms) {
+    by_class[from.find(term)].push_back(term);
+  }
+  std::set<TermId> kept;
+  std::set<TermId> below;  // classes whose terms lead to what is kept
+  std::set<TermId> above;  // classes that what is alike leads to
+  std::vector<TermId> stack;
+  for (const TermId term : terms) {
+    if (defined_by_.contains(from.original(term).op)) {
+      kept.insert(term);
+      stack.push_back(term);
+      above.insert(from.find(term));
+    }
+  }
+  // What is computed from it; terms come in an order in which operands precede their users.
+  for (const TermId term : terms) {
+    const auto node = from.original(term);
+    if (std::ranges::any_of(node.children, [&](TermId c) { return above.contains(from.find(c)); })) {
+      above.insert(from.find(term));
+      if (kept.insert(term).second) {
+        stack.push_back(term);
+      }
+    }
+  }
+  // What it is computed from.
+  while (!stack.empty()) {
+    const TermId term = stack.back();
+    stack.pop_back();
+    for (const TermId child : from.original(term).children) {
+      const TermId operand = from.find(child);
+      if (!below.insert(operand).second) {
+        continue;
+      }
+      const auto it = by_class.find(operand);
+      if (it == by_class.end()) {
+        continue;
+      }
+      for (const TermId definition : it->second) {
+        if (kept.insert(definition).second) {
+          stack.push_back(definition);
+        }
+      }
+    }
+  }
+  std::erase_if(terms, [&](TermId term) { return !kept.contains(term); });
+}
+
+void LocalProblem::add_window(int steps, bool alike) {
+  std::vector<TermId> terms = reachable(steps);
+  if (alike) {
+    keep_alike(terms);
+  }
+  for (const TermId term : terms) {
     if (!included_.contains(term)) {
-      include(result, term);
+      include(joint_.graph().find(term), term);
       window_.push_back(term);
-    }
-    if (!known) {
-      enqueue_users(result);
     }
   }
   drain();
 }
 
 egraph::Outcome LocalProblem::saturate(const egraph::Program& program, const egraph::Limits& limits,
-                                       const std::function<bool()>& done) {
+                                       Effort effort, const std::function<bool()>& done) {
   graph_.rebuild();
   egraph::Limits until = limits;
-  const std::size_t growth = reopened_ ? kMostGrowthReopened : kMostGrowth;
-  until.nodes = std::min(limits.nodes, kLeastNodes + growth * graph_.node_count());
+  const std::size_t growth = effort == Effort::small ? kLittleGrowth
+                             : reopened_             ? kMostGrowthReopened
+                                                     : kMostGrowth;
+  const std::size_t least = effort == Effort::small ? kLittleNodes : kLeastNodes;
+  until.nodes = std::min(limits.nodes, least + growth * graph_.node_count());
   until.done = done;
   const egraph::Outcome outcome = egraph::saturate(graph_, program, until);
   index_owners();
@@ -195,8 +264,11 @@ egraph::Outcome LocalProblem::saturate(const egraph::Program& program, const egr
 }
 
 egraph::Outcome LocalProblem::relate(const egraph::Program& program, const egraph::Limits& limits,
-                                     TermId joint_id) {
-  return saturate(program, limits, [this, joint_id] {
+                                     Effort effort, TermId joint_id) {
+  egraph::Limits focused = limits;
+  focused.focus = local(joint_id);
+  focused.focused = kFocusedRounds;
+  return saturate(program, focused, effort, [this, joint_id] {
     index_owners();
     return relation::extractable(graph_, local(joint_id), options_for(joint_id));
   });
@@ -204,7 +276,8 @@ egraph::Outcome LocalProblem::relate(const egraph::Program& program, const egrap
 
 egraph::Outcome LocalProblem::equate(const egraph::Program& program, const egraph::Limits& limits, TermId a,
                                      TermId b) {
-  return saturate(program, limits, [this, a, b] { return graph_.find(local(a)) == graph_.find(local(b)); });
+  return saturate(program, limits, Effort::full,
+                  [this, a, b] { return graph_.find(local(a)) == graph_.find(local(b)); });
 }
 
 relation::ExtractOptions LocalProblem::options_for(TermId joint_id) {

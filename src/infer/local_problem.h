@@ -19,6 +19,9 @@
 
 namespace entangle::infer {
 
+// How far a problem may grow: most that can be solved are solved before they have grown much.
+enum class Effort : std::uint8_t { small, full };
+
 class LocalProblem {
  public:
   LocalProblem(Joint& joint, smt::Oracle& oracle);
@@ -30,15 +33,18 @@ class LocalProblem {
   void add_definition(TermId term);
   // Adds all definitions of the resolved classes present, `levels` deep.
   void reopen(int levels);
-  // Adds the distributed operators reachable within `steps` compute steps from the tensors present.
-  void add_window(int steps);
+  // Adds the distributed operators reachable within `steps` compute steps from the tensors present; with
+  // `alike`, of these only applications of the same operators as the definitions, what they are computed from
+  // and what is computed from them.
+  void add_window(int steps, bool alike = false);
 
   // Saturates until nothing new appears or `done` says so after a round. Of `limits` the number of nodes is
   // also limited in proportion to the problem: one that can be solved grows a few times its size only.
   egraph::Outcome saturate(const egraph::Program& program, const egraph::Limits& limits,
-                           const std::function<bool()>& done = {});
+                           Effort effort = Effort::full, const std::function<bool()>& done = {});
   // Until the class has a clean expression.
-  egraph::Outcome relate(const egraph::Program& program, const egraph::Limits& limits, TermId joint_id);
+  egraph::Outcome relate(const egraph::Program& program, const egraph::Limits& limits, Effort effort,
+                         TermId joint_id);
   // Until the two classes are equal.
   egraph::Outcome equate(const egraph::Program& program, const egraph::Limits& limits, TermId a, TermId b);
 
@@ -59,8 +65,8 @@ class LocalProblem {
   // Merges equal classes only.
   void import_equalities(std::uint32_t problem_number);
 
-  // How many applications were copied.
-  std::size_t size() const { return included_.size(); }
+  // The applications that were copied.
+  const std::set<TermId>& included() const { return included_; }
   // Distributed operators in the window, ids as first built.
   const std::vector<TermId>& window() const { return window_; }
 
@@ -69,6 +75,9 @@ class LocalProblem {
   void drain();
   bool is_layout(rules::OpId op) const;
   bool steps_free(TermId term) const;
+  // The distributed applications within `steps` compute steps, operands before their users.
+  std::vector<TermId> reachable(int steps) const;
+  void keep_alike(std::vector<TermId>& terms) const;
   void index_owners();
   relation::ExtractOptions options_for(TermId joint_id);
 
@@ -78,7 +87,7 @@ class LocalProblem {
   std::vector<TermId> order_;                    // canonical joint classes in order of arrival
   std::size_t drained_ = 0;                      // of order_: layout definitions were added
   std::set<TermId> included_;                    // joint terms copied
-  std::unordered_map<TermId, int> steps_;        // compute steps from the start; absent: 0
+  std::set<rules::OpId> defined_by_;             // operators of the definitions added
   std::vector<TermId> window_;
   std::unordered_map<TermId, std::vector<Owner>> owners_;  // by local class
   std::set<TermId> distributed_;  // local classes that hold a term of the distributed program

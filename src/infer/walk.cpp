@@ -3,17 +3,25 @@
 #include <algorithm>
 
 namespace entangle::infer {
-namespace {
 
-struct Reach {
-  int window;
-  int reopen;
+// What a local problem consists of beside the operator and its operands, and how far it may grow.
+struct Walk::Reach {
+  int window;  // see LocalProblem::add_window
+  bool alike;
+  int reopen;  // see LocalProblem::reopen
+  Effort effort;
 };
 
-// Small problems first. Two steps suffice for forward programs, four for training steps, eight where the
-// ranks compute a loss in other steps than the program; re-opening brings back how an operand was made, which
-// its relation hides.
-constexpr Reach kReaches[] = {{1, 0}, {2, 0}, {4, 0}, {8, 0}, {2, 2}, {4, 2}, {8, 2}};
+namespace {
+
+// Small problems first, and with little effort. Two steps suffice for forward programs, four for training
+// steps, eight where the ranks compute a loss in other steps than the program; re-opening brings back how an
+// operand was made, which its relation hides.
+constexpr Walk::Reach kReaches[] = {
+    {1, true, 0, Effort::small}, {2, true, 0, Effort::small}, {4, true, 0, Effort::small},
+    {8, true, 0, Effort::small}, {2, true, 0, Effort::full},  {8, true, 0, Effort::full},
+    {2, false, 2, Effort::full}, {8, false, 0, Effort::full}, {8, false, 2, Effort::full},
+};
 
 }  // namespace
 
@@ -89,20 +97,19 @@ void Walk::solve(TermId term) {
   if (!carried) {
     return;
   }
-  std::size_t last_size = 0;
+  Tried tried;
   for (const Reach& reach : kReaches) {
     // Values inside a lowering are carried into its result cheaply; only results are worth large problems.
     if ((reach.reopen > 0 || reach.window > 4) && !joint_.is_result(term)) {
       continue;
     }
-    if (out_of_time() || attempt(term, *carried, reach.window, reach.reopen, last_size)) {
+    if (out_of_time() || attempt(term, *carried, reach, tried)) {
       return;
     }
   }
 }
 
-bool Walk::attempt(TermId term, const std::vector<TermId>& carried, int window, int reopen,
-                   std::size_t& last_size) {
+bool Walk::attempt(TermId term, const std::vector<TermId>& carried, const Reach& reach, Tried& tried) {
   LocalProblem problem(joint_, oracle_);
   std::vector<TermId> terms = carried;
   terms.push_back(term);
@@ -113,18 +120,21 @@ bool Walk::attempt(TermId term, const std::vector<TermId>& carried, int window, 
       }
     }
   }
-  if (reopen > 0) {
-    problem.reopen(reopen);
+  if (reach.reopen > 0) {
+    problem.reopen(reach.reopen);
   }
   for (const TermId definition : terms) {
     problem.add_definition(definition);
   }
-  problem.add_window(window);
-  if (problem.size() == last_size) {
-    return false;
+  problem.add_window(reach.window, reach.alike);
+  const auto [before, fresh] = tried.emplace(problem.included(), reach.effort);
+  if (!fresh) {
+    if (before->second == Effort::full || reach.effort == Effort::small) {
+      return false;
+    }
+    before->second = Effort::full;
   }
-  last_size = problem.size();
-  const egraph::Outcome outcome = problem.relate(program_, options_.limits, term);
+  const egraph::Outcome outcome = problem.relate(program_, options_.limits, reach.effort, term);
   ++result_.problems;
   result_.largest = std::max<std::uint64_t>(result_.largest, problem.graph().node_count());
   result_.counters.add(outcome.counters);
@@ -132,7 +142,9 @@ bool Walk::attempt(TermId term, const std::vector<TermId>& carried, int window, 
   result_.clashes.insert(result_.clashes.end(), clashes.begin(), clashes.end());
   const auto number = static_cast<std::uint32_t>(result_.problems);
   if (!problem.import(term, number)) {
-    if (outcome.stop != egraph::Stop::saturated) {
+    if (outcome.stop == egraph::Stop::saturated) {
+      before->second = Effort::full;  // more effort finds no more
+    } else if (reach.effort == Effort::full) {
       result_.limit_hit.push_back(term);
     }
     return false;

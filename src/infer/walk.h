@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -47,10 +48,13 @@ class Walk {
   std::vector<TermId> considered(TermId term);
   bool resolved(TermId term) { return joint_.resolved(term); }
 
+  struct Reach;
+
  private:
   void solve(TermId term);
-  bool attempt(TermId term, const std::vector<TermId>& carried, int window, int reopen,
-               std::size_t& last_size);
+  // Attempts at one term: the applications each was made of, and how far it was taken.
+  using Tried = std::map<std::set<TermId>, Effort>;
+  bool attempt(TermId term, const std::vector<TermId>& carried, const Reach& reach, Tried& tried);
   // The unresolved definitions below `term`; nothing when there are too many.
   std::optional<std::vector<TermId>> carried_by(TermId term);
   bool out_of_time();

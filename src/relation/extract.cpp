@@ -39,18 +39,10 @@ bool is_partial_sum(const rules::Operator& op) {
 
 class Extractor {
  public:
-  Extractor(EGraph& graph, const ExtractOptions& options)
-      : graph_(graph), rules_(graph.rules()), options_(options) {
-    for (const TermId id : graph.classes()) {
-      ClassInfo info;
-      info.nodes = graph.nodes(id);
-      if (options_.partial_sums && options_.counterparts) {
-        add_replicas(info.nodes);
-      }
-      info.constant_node.assign(info.nodes.size(), false);
-      order_.push_back(id);
-      classes_.emplace(id, std::move(info));
-    }
+  // Looks at what can be part of a clean expression of `root`.
+  Extractor(EGraph& graph, TermId root, const ExtractOptions& options)
+      : graph_(graph), rules_(graph.rules()), options_(options), root_(graph.find(root)) {
+    collect();
     find_constants();
     find_rearranged();
     if (options_.partial_sums) {
@@ -58,8 +50,8 @@ class Extractor {
     }
   }
 
-  std::vector<CleanTermPtr> run(TermId root) {
-    root = graph_.find(root);
+  std::vector<CleanTermPtr> run() {
+    const TermId root = root_;
     std::vector<CleanTermPtr> found;
     const ClassInfo& info = classes_.at(root);
     if (is_leaf(root)) {
@@ -109,6 +101,38 @@ class Extractor {
   }
 
  private:
+  // The classes below the root through operators that rearrange or add up; other nodes are left out.
+  void collect() {
+    std::vector<TermId> stack{root_};
+    while (!stack.empty()) {
+      const TermId id = stack.back();
+      stack.pop_back();
+      const auto [it, fresh] = classes_.try_emplace(id);
+      if (!fresh) {
+        continue;
+      }
+      ClassInfo& info = it->second;
+      info.nodes = graph_.nodes(id);
+      std::erase_if(info.nodes, [&](const NodeView& node) {
+        const bool leaf = node.op == kNoOp;
+        return leaf || !(node.children.empty() || rules_.op(node.op).clean || rules_.op(node.op).rearranges ||
+                         node.op == scale_);
+      });
+      if (options_.partial_sums && options_.counterparts) {
+        add_replicas(info.nodes);
+      }
+      std::erase_if(info.nodes, [&](const NodeView& node) { return node.op == scale_; });
+      info.constant_node.assign(info.nodes.size(), false);
+      order_.push_back(id);
+      for (const NodeView& node : info.nodes) {
+        for (const TermId child : node.children) {
+          stack.push_back(graph_.find(child));
+        }
+      }
+    }
+    std::ranges::sort(order_);
+  }
+
   bool add(std::vector<CleanTermPtr>& found, CleanTermPtr term) {
     if (options_.elements_once && !uses_elements_once(*term, graph_, options_)) {
       return false;
@@ -119,13 +143,12 @@ class Extractor {
 
   // n times a tensor that n ranks hold is the sum of their replicas.
   void add_replicas(std::vector<NodeView>& nodes) {
-    const rules::OpId scale = rules_.find_op("scale");
     const rules::OpId sum = rules_.find_op("add_n");
-    if (scale == kNoOp || sum == kNoOp) {
+    if (scale_ == kNoOp || sum == kNoOp) {
       return;
     }
     for (std::size_t n = 0, end = nodes.size(); n < end; ++n) {
-      if (nodes[n].op != scale) {
+      if (nodes[n].op != scale_) {
         continue;
       }
       const TermId replica = nodes[n].children.front();
@@ -407,6 +430,8 @@ class Extractor {
   EGraph& graph_;
   const rules::RuleSet& rules_;
   const ExtractOptions& options_;
+  const TermId root_;
+  const rules::OpId scale_ = rules_.find_op("scale");
   std::vector<TermId> order_;
   std::deque<std::vector<TermId>> replicas_;  // operands of sums that the graph does not hold
   std::unordered_map<TermId, ClassInfo> classes_;
@@ -457,11 +482,11 @@ void collect_boxes(const CleanTerm& clean, EGraph& graph, std::vector<std::pair<
 }  // namespace
 
 std::vector<CleanTermPtr> extract(EGraph& graph, TermId root, const ExtractOptions& options) {
-  return Extractor(graph, options).run(root);
+  return Extractor(graph, root, options).run();
 }
 
 bool extractable(EGraph& graph, TermId root, const ExtractOptions& options) {
-  return !options.owners(graph.find(root)).empty() || !Extractor(graph, options).run(root).empty();
+  return !options.owners(graph.find(root)).empty() || !Extractor(graph, root, options).run().empty();
 }
 
 bool has_partial_sum(const CleanTerm& clean, const rules::RuleSet& rules) {

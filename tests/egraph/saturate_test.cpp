@@ -235,6 +235,36 @@ TEST_CASE("limits") {
   CHECK(v.saturate({10, 5, {}}).stop == Stop::nodes);
 }
 
+TEST_CASE("focused rounds match the class in focus and what is made meanwhile") {
+  // neg(sub) can be rewritten anywhere; one step at the goal and one at what it makes are in focus.
+  const std::string rules = R"(
+lemma at_goal(x: tensor, y: tensor): neg(sub(x, y)) => exp(neg(add_n(x, y)));
+lemma at_made(x: tensor, y: tensor): neg(add_n(x, y)) => mul(x, y);
+)";
+  const auto build = [](World& w) {
+    w.make("neg", {w.make("sub", {w.leaf("a", {4}), w.leaf("b", {4})})});
+    return w.make("neg", {w.make("sub", {w.leaf("x", {4}), w.leaf("y", {4})})});
+  };
+  World all(rules);
+  build(all);
+  CHECK(all.saturate({1000, 2, {}}).counters.applied == std::vector<std::uint64_t>{2, 2});
+
+  World w(rules);
+  Limits limits{1000, 2, {}};
+  limits.focus = build(w);
+  limits.focused = 2;
+  CHECK(w.saturate(limits).counters.applied == std::vector<std::uint64_t>{1, 1});
+  limits.rounds = 10;
+  const Outcome rest = w.saturate(limits);
+  CHECK(rest.stop == Stop::saturated);
+  CHECK(rest.counters.applied == std::vector<std::uint64_t>{1, 1});
+  World plain(rules);
+  build(plain);
+  plain.saturate();
+  CHECK(w.graph->node_count() == plain.graph->node_count());
+  CHECK(w.graph->class_count() == plain.graph->class_count());
+}
+
 TEST_CASE("what was looked for ends the saturation") {
   World w("lemma grow(x: tensor, y: tensor): sub(x, y) => neg(sub(exp(x), y));\n");
   w.make("sub", {w.leaf("x", {4}), w.leaf("y", {4})});

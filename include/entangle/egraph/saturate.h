@@ -23,7 +23,11 @@ struct Limits {
   std::size_t nodes = 20000;
   std::size_t rounds = 24;
   // Asked after each round; true ends the saturation: what was looked for has been found.
-  std::function<bool()> done;
+  std::function<bool()> done = {};
+  // The first `focused` rounds match only the nodes in the class of `focus` and those made since the start:
+  // most questions about one operator are answered by a lemma about that operator.
+  TermId focus = kNoTerm;
+  std::size_t focused = 0;
 };
 
 enum class Stop : std::uint8_t { saturated, done, nodes, rounds };
