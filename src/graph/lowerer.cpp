@@ -8,6 +8,7 @@ namespace entangle::graph {
 
 using support::Diagnostic;
 using support::Span;
+using sym::Int;
 using tensor::TensorType;
 using term::Value;
 
@@ -157,6 +158,25 @@ bool Lowerer::contradiction(std::uint32_t rank, NodeIndex node, std::size_t resu
   return fail(std::move(error));
 }
 
+// A symbol that no earlier node mentions is defined by the result whose size it is.
+void Lowerer::find_sizes(const TensorRef& at, const TensorType& computed) {
+  const std::vector<Node>& nodes = graphs_[at.rank].nodes;
+  const auto mentions = [](const Node& node, Int symbol) {
+    const auto in_type = [&](const std::optional<TensorType>& type) {
+      return type && std::ranges::any_of(type->shape, [&](Int size) { return sym::mentions(size, symbol); });
+    };
+    return std::ranges::any_of(node.results, in_type) || (node.size && sym::mentions(*node.size, symbol));
+  };
+  const tensor::Shape& recorded = nodes[at.node].results[at.result]->shape;
+  for (std::size_t k = 0; k < recorded.size(); ++k) {
+    if (recorded[k].is_symbol() && !sym::mentions(computed.shape[k], recorded[k]) &&
+        std::none_of(nodes.begin(), nodes.begin() + at.node,
+                     [&](const Node& node) { return mentions(node, recorded[k]); })) {
+      lowered_.found_sizes.push_back({recorded[k], computed.shape[k], at});
+    }
+  }
+}
+
 bool Lowerer::complain_operands(std::uint32_t rank, NodeIndex node, const Attempt& attempt) {
   Diagnostic error =
       support::error("graph/operands", node_of(rank, node).span,
@@ -206,6 +226,9 @@ bool Lowerer::accept(std::uint32_t rank, NodeIndex node, const Value& value, con
     const smt::Truth same = same_type(target_.oracle(), type, target_.type(terms[i]));
     if (smt::is_no(same)) {
       return contradiction(rank, node, i, target_.type(terms[i]), &lowering);
+    }
+    if (!smt::is_yes(same)) {
+      find_sizes({rank, node, static_cast<std::uint32_t>(i)}, target_.type(terms[i]));
     }
     agreed = agreed & same;
   }

@@ -42,6 +42,7 @@ class Lowerer {
   void set_result(std::uint32_t rank, NodeIndex node, std::size_t result, TermId term);
   bool accept(std::uint32_t rank, NodeIndex node, const term::Value& value, const rules::Lowering& lowering,
               smt::Truth& agreed);
+  void find_sizes(const TensorRef& at, const tensor::TensorType& computed);
   bool contradiction(std::uint32_t rank, NodeIndex node, std::size_t result,
                      const tensor::TensorType& computed, const rules::Lowering* lowering);
   bool complain_operands(std::uint32_t rank, NodeIndex node, const Attempt& attempt);

@@ -99,6 +99,7 @@ std::vector<std::string> assumptions(Programs& programs) {
   for (const std::string& fact : programs.resolved.learned) {
     result.push_back(fact + " (from the shapes of the inputs)");
   }
+  result.insert(result.end(), programs.found_sizes.begin(), programs.found_sizes.end());
   list_dropouts(programs, result);
   std::set<std::string> pure(programs.lowered_ranks.opaque_ops.begin(),
                              programs.lowered_ranks.opaque_ops.end());

@@ -290,6 +290,69 @@ Result<support::Unit> lower_sequential(Programs& programs) {
   return support::Unit{};
 }
 
+// Lowers both programs under the facts known so far; the sequential one unless the ranks disagree.
+Result<support::Unit> lower_both(Programs& programs, const Engine& engine) {
+  programs.names.reset();
+  programs.distributed.reset();
+  programs.joint.reset();
+  programs.graph.reset();
+  programs.typing.reset();
+  programs.oracle = std::make_unique<smt::Oracle>(programs.resolved.facts);
+  programs.typing = std::make_unique<term::Typing>(*engine.rules, *programs.oracle);
+  programs.graph = std::make_unique<EGraph>(*programs.typing, *programs.oracle);
+  programs.joint = std::make_unique<Joint>(*programs.graph);
+  if (auto status = lower_ranks(programs); !status) {
+    return status.error();
+  }
+  programs.joint->close_distributed();
+  if (programs.lowered_ranks.mismatch) {
+    return support::Unit{};
+  }
+  programs.distributed = std::make_unique<DistributedNames>(programs.lowered_ranks, *programs.joint);
+  apply_ranges(programs, false);
+  apply_equalities(programs, false);
+  if (auto status = lower_sequential(programs); !status) {
+    return status.error();
+  }
+  apply_ranges(programs, true);
+  apply_equalities(programs, true);
+  return support::Unit{};
+}
+
+// Adds the sizes that lowering has found. False: there are none that were not known.
+bool found_sizes(Programs& programs, relation::Sizes& sizes) {
+  bool any = false;
+  for (const graph::Lowered* lowered : {&programs.lowered_ranks, &programs.lowered_sequential}) {
+    for (const graph::FoundSize& found : lowered->found_sizes) {
+      if (smt::is_yes(programs.oracle->equal(found.symbol, found.size))) {
+        continue;
+      }
+      sizes.emplace_back(found.symbol, found.size);
+      programs.found_sizes.push_back(sym::to_string(found.symbol) + " == " + sym::to_string(found.size) +
+                                     " (the size of `" + lowered->describe(found.at) + "`)");
+      any = true;
+    }
+  }
+  return any;
+}
+
+Result<support::Unit> resolve(Programs& programs, const relation::Manifest& manifest, const Engine& engine,
+                              const relation::Sizes& sizes) {
+  const relation::Sides sides{programs.sequential_graph(), programs.ranks};
+  auto resolved = relation::resolve(manifest, *engine.rules, sides, sizes);
+  if (!resolved) {
+    return resolved.error();
+  }
+  programs.resolved = std::move(*resolved);
+  if (auto status = relation::check_inputs_related(manifest, programs.resolved, sides); !status) {
+    return status.error();
+  }
+  if (programs.resolved.facts.contradictory()) {
+    return contradiction(manifest, "no sizes satisfy them");
+  }
+  return support::Unit{};
+}
+
 }  // namespace
 
 TermId Programs::term(const relation::TensorId& tensor) const {
@@ -324,41 +387,21 @@ Result<std::unique_ptr<Programs>> load_programs(const relation::Manifest& manife
   if (auto status = read(*programs, manifest); !status) {
     return status.error();
   }
-  const relation::Sides sides{programs->sequential_graph(), programs->ranks};
-  auto resolved = relation::resolve(manifest, *engine.rules, sides);
-  if (!resolved) {
-    return resolved.error();
-  }
-  programs->resolved = std::move(*resolved);
-  if (auto status = relation::check_inputs_related(manifest, programs->resolved, sides); !status) {
-    return status.error();
-  }
   programs->read_seconds = seconds_since(start);
   start = Clock::now();
-
-  if (programs->resolved.facts.contradictory()) {
-    return contradiction(manifest, "no sizes satisfy them");
+  relation::Sizes sizes;
+  for (bool again = true; again; again = found_sizes(*programs, sizes)) {
+    if (auto status = resolve(*programs, manifest, engine, sizes); !status) {
+      return status.error();
+    }
+    if (auto status = lower_both(*programs, engine); !status) {
+      return status.error();
+    }
   }
-  programs->oracle = std::make_unique<smt::Oracle>(programs->resolved.facts);
-  programs->typing = std::make_unique<term::Typing>(*engine.rules, *programs->oracle);
-  programs->graph = std::make_unique<EGraph>(*programs->typing, *programs->oracle);
-  programs->joint = std::make_unique<Joint>(*programs->graph);
-  if (auto status = lower_ranks(*programs); !status) {
-    return status.error();
-  }
-  programs->joint->close_distributed();
   if (programs->lowered_ranks.mismatch) {
     programs->lower_seconds = seconds_since(start);
     return programs;
   }
-  programs->distributed = std::make_unique<DistributedNames>(programs->lowered_ranks, *programs->joint);
-  apply_ranges(*programs, false);
-  apply_equalities(*programs, false);
-  if (auto status = lower_sequential(*programs); !status) {
-    return status.error();
-  }
-  apply_ranges(*programs, true);
-  apply_equalities(*programs, true);
   if (const relation::TensorRange* range = empty_range(*programs)) {
     return contradiction(manifest, "`" + range->text + "` leaves no value for the elements of its tensor");
   }

@@ -23,6 +23,7 @@ struct Programs {
   std::unique_ptr<EGraph> graph;
   std::unique_ptr<Joint> joint;
   graph::Lowered lowered_ranks, lowered_sequential;
+  std::vector<std::string> found_sizes;  // what symbols were found to stand for, as text
   std::unique_ptr<DistributedNames> distributed;
   std::unique_ptr<SequentialNames> names;
   double read_seconds = 0, lower_seconds = 0;

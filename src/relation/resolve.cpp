@@ -27,8 +27,10 @@ const Related* find_related(const std::vector<Related>& all, NodeIndex tensor) {
 
 class Resolver {
  public:
-  Resolver(const Manifest& manifest, const rules::RuleSet& rules, const Sides& sides)
-      : manifest_(manifest), rules_(rules), sides_(sides) {}
+  Resolver(const Manifest& manifest, const rules::RuleSet& rules, const Sides& sides, const Sizes& sizes)
+      : manifest_(manifest), rules_(rules), sides_(sides) {
+    for (const auto& [symbol, size] : sizes) result_.facts.add_equal(symbol, size);
+  }
 
   Resolved resolve() {
     ENTANGLE_CHECK(sides_.ranks.size() == manifest_.ranks, "one graph per rank");
@@ -369,8 +371,9 @@ const Related* Resolved::expected(NodeIndex tensor) const {
   return find_related(expect, tensor);
 }
 
-support::Result<Resolved> resolve(const Manifest& manifest, const rules::RuleSet& rules, const Sides& sides) {
-  return guarded([&] { return Resolver(manifest, rules, sides).resolve(); });
+support::Result<Resolved> resolve(const Manifest& manifest, const rules::RuleSet& rules, const Sides& sides,
+                                  const Sizes& sizes) {
+  return guarded([&] { return Resolver(manifest, rules, sides, sizes).resolve(); });
 }
 
 support::Status check_inputs_related(const Manifest& manifest, const Resolved& resolved, const Sides& sides) {

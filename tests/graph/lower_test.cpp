@@ -177,6 +177,22 @@ TEST_CASE("recorded sizes that are not known to be those computed make a node op
   facts.add_equal(Int::symbol("s0"), Int::symbol("s1"));
   const One known(nodes, facts);
   CHECK(known.kind("y") == Kind::lowered);
+  CHECK(known.result.found_sizes.empty());
+  // A symbol that is new here is the name of the size that was computed; one that was met before is not.
+  REQUIRE(one.result.found_sizes.size() == 1);
+  CHECK(one.result.found_sizes[0].symbol == Int::symbol("s1"));
+  CHECK(one.result.found_sizes[0].size == Int::symbol("s0"));
+  CHECK(one.result.describe(one.result.found_sizes[0].at) == "y");
+  for (const char* first : {R"(["s1", 2])", R"([2, "s1 + 1"])"}) {
+    CAPTURE(std::string(first));
+    const One met(
+        join({input("w", first), input("x", R"(["s0", 2])"), call("y", "t.exp", ref("x"), R"(["s1", 2])")}));
+    CHECK(met.kind("y") == Kind::opaque);
+    CHECK(met.result.found_sizes.empty());
+  }
+  const One sum(join({input("x", R"(["s0", 2])"), call("y", "t.exp", ref("x"), R"(["2*s1", 2])")}));
+  CHECK(sum.kind("y") == Kind::opaque);
+  CHECK(sum.result.found_sizes.empty());
 }
 
 TEST_CASE("what is not described is opaque: a function of operands and attributes") {

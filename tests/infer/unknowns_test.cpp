@@ -141,6 +141,36 @@ TEST_CASE("a product with uninitialised memory never vanishes in a contraction")
 
 // --- sizes
 
+// How many rows are picked depends on data, in general; where the mask is known it does not.
+TEST_CASE("sizes that depend on data") {
+  const auto program = [](const std::string& rows, const std::string& expert) {
+    return "in x: f32[" + rows + ", 4]\nin w: f32[" + rows + ", 1]\nt = aten.max.dim(%w, 1): (f32[" + rows +
+           "], i64[" + rows + "])\ni = operator.getitem(%t, 1): i64[" + rows + "]\nm = aten.eq.Scalar(%i, " +
+           expert + "): b8[" + rows + "]\nn = aten.nonzero.default(%m): i64[\"u0\", 1]\n" +
+           "k = aten.sym_size.int(%n, 0): i64[] | \"sym\": \"u0\"\n" +
+           "g = aten.index.Tensor(%x, [%n]): f32[\"u0\", 1, 4]\n" +
+           "v = aten.view.default(%g, [%k, 4]): f32[\"u0\", 4]\ny = aten.relu.default(%v): f32[\"u0\", "
+           "4]\nout y";
+  };
+  Case test{program("6", "0"), each(2, [&](std::size_t rank) { return program(rank == 0 ? "2" : "4", "0"); }),
+            "inputs:\n  x: Shard(0)\n  w: Shard(0)\nexpect:\n  y: concat(r0.y, r1.y; 0)\n", "", ""};
+  const Verdict result = verdict(test);
+  CHECK(result.kind == VerdictKind::refines);
+  CHECK(has(result.assumptions, "r1.u0 == 4 (the size of `r1.n`)"));
+  CHECK(has(result.assumptions, "u0 == 6 (the size of `n`)"));
+  CHECK(result.opaque == Strings{});
+  // What is said of it otherwise must agree.
+  test.manifest = "assume: [\"r0.u0 <= 2\"]\n" + test.manifest;
+  CHECK(outcome(test) == "refines");
+  test.manifest = replaced(test.manifest, "<= 2", "== 3");
+  CHECK(outcome(test) == "graph/result-type");
+  // Another expert is never chosen: nothing is known of the places of a mask that is not known to hold.
+  test.manifest = replaced(test.manifest, "r0.u0 == 3", "u0 == r0.u0 + r1.u0");
+  test.sequential = program("6", "1");
+  test.ranks = {program("2", "1"), program("4", "1")};
+  CHECK(outcome(test) == "unproved");
+}
+
 TEST_CASE("a symbol is one of its rank") {
   const std::string program = "in x: f32[8]\ny = aten.nonzero.default(%x): i64[\"u0\", 1]\nout y";
   Case test = same(program);

@@ -83,6 +83,14 @@ struct LookUp {
   TensorRef at;
 };
 
+// What a symbol stands for: a size that depends on data (the number of nonzero elements, say) is recorded as
+// a symbol where it arises; where a lowering knows it all the same, this is it. That node stays opaque: lower
+// again under this fact.
+struct FoundSize {
+  sym::Int symbol, size;
+  TensorRef at;
+};
+
 // The ranks disagree on their collectives: a finding, not bad input.
 struct Mismatch {
   enum class What : std::uint8_t { op, arguments, shape, group, count, send, deadlock };
@@ -104,6 +112,7 @@ struct Lowered {
   std::vector<std::string> opaque_ops;  // their operators, each once, sorted: "taken as a pure function"
   std::vector<BlockedUse> blocked;
   std::vector<LookUp> lookups;
+  std::vector<FoundSize> found_sizes;
   std::vector<std::string> warnings;  // e.g. recorded types that could not be compared
 
   const Node& node(const TensorRef& tensor) const { return graphs[tensor.rank]->nodes[tensor.node]; }

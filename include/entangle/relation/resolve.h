@@ -93,7 +93,10 @@ struct Resolved {
   const Related* expected(graph::NodeIndex tensor) const;
 };
 
-support::Result<Resolved> resolve(const Manifest& manifest, const rules::RuleSet& rules, const Sides& sides);
+// `sizes` are equalities of sizes known otherwise: (symbol, what it stands for).
+using Sizes = std::vector<std::pair<sym::Int, sym::Int>>;
+support::Result<Resolved> resolve(const Manifest& manifest, const rules::RuleSet& rules, const Sides& sides,
+                                  const Sizes& sizes = {});
 
 // That every sequential input on which an output in question depends, and which is not hidden behind a
 // `given`, has a relation. Inputs that are sizes or have a known value need none.
