@@ -17,8 +17,8 @@ const egraph::Reason kDefinition{egraph::Reason::Kind::definition, 0, ""};
 
 }  // namespace
 
-LocalProblem::LocalProblem(Joint& joint, smt::Oracle& oracle)
-    : joint_(joint), graph_(joint.graph().typing(), oracle) {}
+LocalProblem::LocalProblem(Joint& joint, smt::Oracle& oracle, Leaves leaves)
+    : joint_(joint), graph_(joint.graph().typing(), oracle), leaves_(leaves) {}
 
 bool LocalProblem::is_layout(rules::OpId op) const {
   return op != rules::kNoOp && graph_.rules().op(op).rearranges;
@@ -41,7 +41,7 @@ TermId LocalProblem::local(TermId joint_id) {
     made = from.defined(id) ? graph_.leaf(from.type(id), label) : graph_.fresh(from.type(id), label);
     graph_.set_interval(made, from.interval(id));
   }
-  if (joint_.is_tensor(id)) {
+  if (joint_.is_tensor(id) || (leaves_ == Leaves::values && joint_.is_distributed(id))) {
     graph_.set_named(made);
   }
   local_of_.emplace(id, made);

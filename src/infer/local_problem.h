@@ -24,7 +24,9 @@ enum class Effort : std::uint8_t { small, full };
 
 class LocalProblem {
  public:
-  LocalProblem(Joint& joint, smt::Oracle& oracle);
+  // Whose values may stand in a relation: those of the ranks' tensors, or also those inside their lowerings.
+  enum class Leaves : std::uint8_t { tensors, values };
+  LocalProblem(Joint& joint, smt::Oracle& oracle, Leaves leaves = Leaves::tensors);
 
   // Adds a class of the joint graph with its relations and its layout definitions. An operand class also
   // brings its own definition as a concatenation or sum of tensors, if it has one.
@@ -83,6 +85,7 @@ class LocalProblem {
 
   Joint& joint_;
   EGraph graph_;
+  Leaves leaves_;
   std::unordered_map<TermId, TermId> local_of_;  // canonical joint class -> local term
   std::vector<TermId> order_;                    // canonical joint classes in order of arrival
   std::size_t drained_ = 0;                      // of order_: layout definitions were added

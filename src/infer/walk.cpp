@@ -110,7 +110,8 @@ void Walk::solve(TermId term) {
 }
 
 bool Walk::attempt(TermId term, const std::vector<TermId>& carried, const Reach& reach, Tried& tried) {
-  LocalProblem problem(joint_, oracle_);
+  LocalProblem problem(joint_, oracle_,
+                       joint_.is_result(term) ? LocalProblem::Leaves::tensors : LocalProblem::Leaves::values);
   std::vector<TermId> terms = carried;
   terms.push_back(term);
   for (const TermId definition : terms) {

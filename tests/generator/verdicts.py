@@ -57,6 +57,8 @@ RIGHT = [
     dict(strategy="pp", layers=2, seq=3, batch=4),
     dict(strategy="cp", seq=4),
     dict(strategy="cp", ranks=3, seq=6),
+    dict(strategy="cp", ranks=5, seq=5),
+    dict(strategy="cp", ranks=5, seq=20, zigzag=True),
     dict(strategy="cp", seq=4, zigzag=True, attention="explicit"),
     dict(strategy="cp", symbolic=True),
     dict(strategy="cp", seq=4, symbolic=True, zigzag=True),
