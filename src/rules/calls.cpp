@@ -421,7 +421,7 @@ Typed Expressions::reduction(const Node& node, Builtin builtin) {
   declare({index.text, index.span}, ty(Base::integer, vector ? 1 : 0));
   scope_.back().name = index.text;
   expr.binders.push_back(scope_.back().slot);
-  expr.binder_names.push_back(index.text);
+  expr.binder_names.push_back(slots_[expr.binders.back()].name);
   Typed body = resolve(item.parts[1]);
   expr.args.push_back(std::move(bound.expr));
   expr.args.push_back(std::move(body.expr));
@@ -460,7 +460,7 @@ Typed Expressions::fold(const Node& node) {
     declare({name.text, name.span}, std::move(type));
     scope_.back().name = name.text;
     expr.binders.push_back(scope_.back().slot);
-    expr.binder_names.push_back(name.text);
+    expr.binder_names.push_back(slots_[expr.binders.back()].name);
   };
   bind_one(node.items[0].parts[0], accumulated);
   std::vector<const Node*> names;
@@ -549,7 +549,7 @@ Typed Expressions::generic_call(const Node& node) {
     const std::size_t mark = enter();
     for (std::size_t i = 0; i < node.names.size(); ++i) {
       expr.binders.push_back(declare(node.names[i], ty(i == 0 ? Base::tensor : Base::axis)));
-      expr.binder_names.push_back(node.names[i].text);
+      expr.binder_names.push_back(slots_[expr.binders.back()].name);
     }
     expr.args.push_back(want(node.others[0], kTensor));
     leave(mark);

@@ -26,9 +26,23 @@ void Expressions::report(std::string_view id, support::Span span, std::string me
 
 // --- the frame
 
+// Inside a definition the variables of its users, which its arguments mention, keep their names.
+std::string Expressions::own_name(const std::string& name) const {
+  const auto taken = [&](const std::string& text) {
+    const auto user = scope_.begin() + static_cast<std::ptrdiff_t>(visible_);
+    const bool implicit = lowering_ != nullptr && visible_ > 0 && is_implicit(text);
+    return implicit || std::any_of(scope_.begin(), user, [&](const Entry& entry) {
+             return entry.slot != kNoSlot && slots_[entry.slot].name == text;
+           });
+  };
+  std::string fresh = name;
+  for (int n = 1; taken(fresh); ++n) fresh = name + "_" + std::to_string(n);
+  return fresh;
+}
+
 Slot Expressions::declare(const syntax::Name& name, Ty type) {
   const auto slot = static_cast<Slot>(slots_.size());
-  slots_.push_back({name.text, type.type, name.span});
+  slots_.push_back({own_name(name.text), type.type, name.span});
   used_.resize(slots_.size());
   scope_.push_back({name.text, slot, std::move(type), std::nullopt});
   return slot;
@@ -253,6 +267,11 @@ Typed Expressions::leaf(const std::string& name, support::Span span, const Type*
   if (hint != nullptr && hint->base == Base::tensor) type = ty(Base::tensor);
   if (hint != nullptr && is_integer_like(*hint)) type = ty(Base::integer);
   return finish(std::move(expr), std::move(type));
+}
+
+bool Expressions::is_implicit(std::string_view name) const {
+  if (name == "result" || name == "site") return true;
+  return lowering_->kind == LoweringKind::collective && (name == "r" || name == "n" || name == "members");
 }
 
 // The variables every lowering has, made when they are first mentioned.

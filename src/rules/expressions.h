@@ -63,6 +63,8 @@ class Expressions {
 
   // expressions.cpp: names, numbers, checking
   const Entry* find(std::string_view name) const;
+  std::string own_name(const std::string& name) const;
+  bool is_implicit(std::string_view name) const;
   Typed name(const syntax::Node& node, const Type* hint);
   Typed leaf(const std::string& name, support::Span span, const Type* hint);
   Typed implicit(const syntax::Node& node);

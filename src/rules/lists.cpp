@@ -247,7 +247,7 @@ Typed Expressions::tuple(const Node& node) {
 void Expressions::bind_names(const std::vector<syntax::Name>& names, const Ty& entry, Expr& into) {
   if (names.size() == 1) {
     into.binders.push_back(declare(names[0], entry));
-    into.binder_names.push_back(names[0].text);
+    into.binder_names.push_back(slots_[into.binders.back()].name);
     return;
   }
   const bool known = entry.is_tuple();
@@ -268,7 +268,7 @@ void Expressions::bind_names(const std::vector<syntax::Name>& names, const Ty& e
       part = entry_of(entry);
     }
     into.binders.push_back(declare(names[i], part));
-    into.binder_names.push_back(names[i].text);
+    into.binder_names.push_back(slots_[into.binders.back()].name);
   }
 }
 
@@ -340,7 +340,7 @@ Typed Expressions::others(const Node& node) {
   const std::size_t mark = enter();
   expr.binders.push_back(declare(node.names[0], ty(Base::tensor)));
   expr.binders.push_back(declare(node.names[1], ty(Base::axis)));
-  for (const syntax::Name& bound : node.names) expr.binder_names.push_back(bound.text);
+  for (const Slot bound : expr.binders) expr.binder_names.push_back(slots_[bound].name);
   expr.args.push_back(want(node.children[0], kBoolean));
   leave(mark);
   return finish(std::move(expr), ty(Base::boolean));

@@ -336,6 +336,22 @@ TEST_CASE("the whole library, printed and read back, is the same") {
   round_trip(load_rules(paths, {root + "/rules", root + "/frameworks"}));
 }
 
+TEST_CASE("what a definition binds does not hide the variables of its users") {
+  round_trip(load_rules_text("capture.rules", std::string(kOperators) + R"(
+def twice_shifted(x: tensor, w: any; ks: int*) =
+  let y = scale(x; -1) in
+  let z = if is_none(w) then y else add_n(y, x) in
+  fold(acc = z; k in ks: slice(acc; 0, k, x.shape[0]));
+def outer_one(x: tensor) = let y = exp(x) in twice_shifted(y, y; [k for k in range(rank(y))]);
+lower capture.let(x: tensor): let y = exp(x) in let z = exp(y) in twice_shifted(y, z; [1]);
+lower capture.comprehension(x: tensor): [twice_shifted(x, x; [k]) for k in range(2)];
+lower capture.nested(y: tensor): outer_one(y);
+def last(x: tensor; end: int) = let n = rank(x) in let site = n - 1 in slice(x; site, 0, end);
+collective capture.implicit(xs: tensor+; group: group): last(xs[0]; n);
+)",
+                             {}));
+}
+
 TEST_CASE("the operators of these tests, printed and read back, are the same") {
   round_trip(load_rules_text("operators.rules", kOperators, {}));
 }
