@@ -401,6 +401,7 @@ bool Lowerer::send(std::uint32_t rank, NodeIndex node, const rules::Lowering& lo
   } else {
     block(rank, node, "the result of a send is not described");
   }
+  lowered_.nodes[rank][node].by = &lowering;
   ++ranks_[rank].at;
   return true;
 }
@@ -444,6 +445,7 @@ bool Lowerer::receive(std::uint32_t rank) {
     if (smt::is_yes(same)) {
       set_result(rank, node, result, message.term);
       lowered_.nodes[rank][node].kind = Kind::lowered;
+      lowered_.nodes[rank][node].by = &lowering;
     } else {
       block(rank, node, "its recorded sizes are not known to be those sent");
     }

@@ -236,6 +236,7 @@ bool Lowerer::accept(std::uint32_t rank, NodeIndex node, const Value& value, con
     return true;
   }
   lowered_.nodes[rank][node].kind = Kind::lowered;
+  lowered_.nodes[rank][node].by = &lowering;
   for (std::size_t i = 0; i < terms.size(); ++i) {
     set_result(rank, node, i, terms[i]);
     record_lookups(terms[i], {rank, node, static_cast<std::uint32_t>(i)});

@@ -239,6 +239,7 @@ bool Lowerer::operation(std::uint32_t rank, NodeIndex node) {
   if (result.value) {
     if (is_random(*result.lowering)) {
       block(rank, node, "`" + at.op + "` is random");
+      lowered_.nodes[rank][node].by = result.lowering;
       return true;
     }
     smt::Truth agreed = smt::Truth::yes;

@@ -124,7 +124,7 @@ TEST_CASE("reductions, contractions, look-ups") {
   const TermId z = w.leaf({4}, {1, 2, 3, 4});
   CHECK(w.value(w.make("put_add", {n(0), n(3)}, {z, at})) == "[3, 1, 4]");
   const TermId row = w.leaf({1, 3}, {7, 8, 9});
-  CHECK(w.value(w.make("write_rows", {}, {x, row, w.leaf({1}, {1}, DType::i64)})) ==
+  CHECK(w.value(w.make("write_rows", {n(0)}, {x, row, w.leaf({1}, {1}, DType::i64)})) ==
         "[[1, 2, 3], [7, 8, 9]]");
 }
 

@@ -197,16 +197,22 @@ Array by_rows(const Arrays& xs, std::size_t dim, const Shape& shape, bool kept,
   });
 }
 
-Array write(const Arrays& xs, std::size_t indices, const Shape& shape) {
+// `indices` of them, behind `nb` batch axes.
+Array write(const Arrays& xs, std::size_t indices, std::size_t nb, const Shape& shape) {
   return build(shape, [&](const Index& i) {
     double total = 0;
     double count = 0;
-    for (std::size_t k = 0; k < xs[2]->elements.size(); ++k) {
+    Index row(i.begin(), i.begin() + static_cast<std::ptrdiff_t>(nb));
+    row.push_back(0);
+    for (std::size_t k = 0; k < xs[2]->shape[nb]; ++k) {
       bool hit = true;
+      row[nb] = k;
       for (std::size_t j = 0; j < indices; ++j)
-        hit = hit && xs[2 + j]->elements[k] == static_cast<double>(i[j]);
+        hit = hit && xs[2 + j]->at(row) == static_cast<double>(i[nb + j]);
       if (hit) {
-        total += xs[1]->at(joined(i, indices, i.size(), {k}));
+        Index from = row;
+        from.insert(from.end(), i.begin() + static_cast<std::ptrdiff_t>(nb + indices), i.end());
+        total += xs[1]->at(from);
         count += 1;
       }
     }
@@ -292,8 +298,8 @@ std::optional<Array> apply(const std::string& op, const Attr& attrs, const Array
       return x.at(joined(i, rank, i.size(), from));
     });
   }
-  if (op == "write_rows") return write(xs, 1, shape);
-  if (op == "write_places") return write(xs, 2, shape);
+  if (op == "write_rows") return write(xs, 1, size(at[0]), shape);
+  if (op == "write_places") return write(xs, 2, 0, shape);
   if (op == "reduce_sum") {
     return by_rows(xs, size(at[0]), shape, false,
                    [](const auto& r) { return Row{std::accumulate(r[0].begin(), r[0].end(), 0.0)}; });

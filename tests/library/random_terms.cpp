@@ -284,7 +284,7 @@ TermId RandomTerms::lookup(TermId x) {
     const TermId places =
         coin() ? make("iota", {attr(std::int64_t{0}), attr(size(type, 0)), attr(DType::i64)}, {})
                : like(rows);
-    if (coin()) return make("write_rows", {}, {x, like(values), places});
+    if (coin()) return make("write_rows", {attr(std::int64_t{0})}, {x, like(values), places});
     values.shape.erase(values.shape.begin() + 1);
     return make("write_places", {}, {x, like(values), places, like(rows)});
   }

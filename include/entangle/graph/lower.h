@@ -58,7 +58,8 @@ enum class Kind : std::uint8_t {
 struct LoweredNode {
   std::vector<TermId> results;  // kNoTerm: None
   Kind kind = Kind::none;
-  std::string reason;  // opaque, blocked: why
+  std::string reason;                   // opaque, blocked: why
+  const rules::Lowering* by = nullptr;  // the declaration that applied, if one did
 };
 
 // An application of an opaque operator, one per distinct result.

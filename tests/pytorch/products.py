@@ -1,0 +1,198 @@
+"""Cases of frameworks/pytorch/matmul.rules and norms.rules."""
+import math
+
+import torch
+
+from pointwise import bools, f32, f64, i64, ints, positive, real
+
+
+def cases(s):
+    products(s)
+    attention(s)
+    convolutions(s)
+    norms(s)
+
+
+def products(s):
+    s.case("aten.mm.default", real(2, 3), real(3, 4))
+    s.case("aten.mv.default", real(2, 3), real(3))
+    s.case("aten.dot.default", real(3), real(3))
+    s.case("aten.vdot.default", real(3), real(3))
+    s.case("aten.bmm.default", real(2, 3, 4), real(2, 4, 5))
+    s.case("aten.outer.default", real(3), real(4))
+    s.case("aten.inner.default", real(2, 3), real(4, 3))
+    for bias in (real(2, 4), real(4), real(1, 4), torch.tensor(0.5, dtype=f64)):
+        s.case("aten.addmm.default", bias, real(2, 3), real(3, 4))
+        s.case("aten.addmm.default", bias, real(2, 3), real(3, 4), beta=0.5, alpha=2)
+    s.case("aten.addmm.default", real(4), real(2, 3), real(3, 4), beta=0)
+    s.case("aten.addmv.default", real(2), real(2, 3), real(3), beta=2, alpha=0.5)
+    s.case("aten.addbmm.default", real(3, 5), real(2, 3, 4), real(2, 4, 5), beta=2, alpha=0.5)
+    s.case("aten.addr.default", real(3, 4), real(3), real(4))
+    for bias in (real(2, 3, 5), real(5), real(1, 3, 1)):
+        s.case("aten.baddbmm.default", bias, real(2, 3, 4), real(2, 4, 5), beta=0.5, alpha=2)
+    s.case("aten.baddbmm.default", real(2, 3, 5), real(2, 3, 4), real(2, 4, 5), beta=0.0, alpha=0.125)
+    s.case("aten.baddbmm.default", real(2, 3, 5), real(2, 3, 4), real(2, 4, 5))
+    for x in (real(3), real(2, 3), real(2, 4, 3)):
+        s.case("aten.linear.default", x, real(5, 3))
+        s.case("aten.linear.default", x, real(5, 3), real(5))
+        s.case("aten.linear.default", x, real(5, 3), None)
+    for a, b in (((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((2, 3), (3, 4)), ((2, 5, 3), (3, 4)), ((2, 5, 3), (2, 3, 4)), ((3,), (2, 3, 4)),
+                 ((2, 5, 3), (3,)), ((6, 1, 5, 3), (2, 3, 4)), ((5, 3), (2, 3, 4))):
+        s.case("aten.matmul.default", real(*a), real(*b))
+
+
+def attended(q, k, v, mask=None, causal=False, scale=None, grouped=False):
+    """(output, weights, logarithm of each row's sum of exponentials)"""
+    if grouped:
+        k = k.repeat_interleave(q.shape[-3] // k.shape[-3], -3)
+        v = v.repeat_interleave(q.shape[-3] // v.shape[-3], -3)
+    scores = q @ k.transpose(-1, -2) * (scale if scale is not None else 1 / math.sqrt(q.shape[-1]))
+    if causal:
+        scores = scores.masked_fill(~torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool).tril(), float("-inf"))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf")) if mask.dtype == torch.bool else scores + mask
+    weights = torch.softmax(scores, -1)
+    return weights @ v, weights, torch.logsumexp(scores, -1)
+
+
+def gradients(f, *operands):
+    """(outputs, a function from their gradients to those of the operands, None for one that is None)"""
+    leaves = [None if x is None else x.detach().clone().requires_grad_() for x in operands]
+    out = f(*leaves)
+    given = [x for x in leaves if x is not None]
+
+    def back(dy):
+        grads = iter(torch.autograd.grad(out, given, dy, retain_graph=True))
+        return [None if x is None else next(grads) for x in leaves]
+    return out.detach(), back
+
+
+def attention(s):
+    q, k, v = real(2, 2, 3, 4), real(2, 2, 5, 4), real(2, 2, 5, 4)
+    bias, mask = real(3, 5), torch.ones(3, 5, dtype=torch.bool).tril(1)
+    sdpa = "aten.scaled_dot_product_attention.default"
+    s.case(sdpa, q, k, v, reference=lambda: attended(q, k, v)[0])
+    s.case(sdpa, q, k, v, None, 0.0, True, reference=lambda: attended(q, k, v, causal=True)[0])
+    s.case(sdpa, q, k, v, bias, reference=lambda: attended(q, k, v, bias)[0])
+    s.case(sdpa, q, k, v, mask, reference=lambda: attended(q, k, v, mask)[0])
+    s.case(sdpa, q, k, v, mask, 0.0, False, scale=0.25, reference=lambda: attended(q, k, v, mask, scale=0.25)[0])
+    s.case(sdpa, q[0], k[0], v[0], scale=0.25, reference=lambda: attended(q[0], k[0], v[0], scale=0.25)[0])
+    k1, v1 = k[:, :1], v[:, :1]
+    s.case(sdpa, q, k1, v1, enable_gqa=True, reference=lambda: attended(q, k1, v1, grouped=True)[0])
+    s.case(sdpa, q, k1, v1, None, 0.0, True, enable_gqa=True, reference=lambda: attended(q, k1, v1, causal=True, grouped=True)[0])
+    s.case(sdpa, q, k, v, None, 0.5, reference=lambda: attended(q, k, v)[0], unknown=[0])
+    math_ = "aten._scaled_dot_product_attention_math.default"
+    s.case(math_, q, k, v, reference=lambda: list(attended(q, k, v)[:2]))
+    s.case(math_, q, k, v, None, 0.0, True, reference=lambda: list(attended(q, k, v, causal=True)[:2]))
+    s.case(math_, q, k, v, bias, reference=lambda: list(attended(q, k, v, bias)[:2]))
+    seed = torch.zeros((), dtype=i64)
+
+    def fused(count, *args, **kwargs):
+        out, _, lse = attended(*args, **kwargs)
+        return [out, lse] + [None, None, None, None, seed, seed, None][:count - 2]
+
+    flash = "aten._scaled_dot_product_flash_attention.default"
+    s.case(flash, q, q, v[:, :, :3], reference=lambda: fused(9, q, q, v[:, :, :3]), unknown=range(2, 9))
+    s.case(flash, q, k, v, 0.0, True, reference=lambda: fused(9, q, k, v, causal=True), unknown=range(2, 9))
+    s.case(flash, q, k, v, 0.0, False, False, scale=0.3, reference=lambda: fused(9, q, k, v, scale=0.3), unknown=range(2, 9))
+    cpu = "aten._scaled_dot_product_flash_attention_for_cpu.default"
+    s.case(cpu, q, k, v, reference=lambda: fused(2, q, k, v))
+    s.case(cpu, q, k, v, 0.0, True, reference=lambda: fused(2, q, k, v, causal=True))
+    s.case(cpu, q, k, v, 0.0, False, attn_mask=bias, reference=lambda: fused(2, q, k, v, bias))
+    efficient = "aten._scaled_dot_product_efficient_attention.default"
+    s.case(efficient, q, k, v, None, True, reference=lambda: fused(4, q, k, v), unknown=[2, 3])
+    s.case(efficient, q, k, v, bias, True, 0.0, False, reference=lambda: fused(4, q, k, v, bias), unknown=[2, 3])
+    s.case(efficient, q, k, v, None, False, 0.0, True, reference=lambda: fused(4, q, k, v, causal=True), unknown=[2, 3])
+    cudnn = "aten._scaled_dot_product_cudnn_attention.default"
+    s.case(cudnn, q, k, v, None, True, reference=lambda: fused(9, q, k, v), unknown=range(2, 9))
+    s.case(cudnn, q, k, v, bias, True, 0.0, False, reference=lambda: fused(9, q, k, v, bias), unknown=range(2, 9))
+    dout = real(2, 2, 3, 4)
+    for causal in (False, True):
+        out, back = gradients(lambda a, b, c: attended(a, b, c, causal=causal)[0], q, k, v)
+        lse = attended(q, k, v, causal=causal)[2]
+        s.case("aten._scaled_dot_product_flash_attention_backward.default", dout, q, k, v, out, lse, None, None, 3, 5, 0.0, causal, seed, seed,
+               reference=lambda: back(dout))
+        s.case("aten._scaled_dot_product_flash_attention_for_cpu_backward.default", dout, q, k, v, out, lse, 0.0, causal,
+               reference=lambda: back(dout))
+        s.case("aten._scaled_dot_product_efficient_attention_backward.default", dout, q, k, v, None, out, lse, seed, seed, 0.0,
+               [True, True, True, False], causal, reference=lambda: back(dout) + [None])
+        s.case("aten._scaled_dot_product_cudnn_attention_backward.default", dout, q, k, v, out, lse, seed, seed, None, None, None, 3, 5, 0.0,
+               causal, reference=lambda: back(dout))
+    full = real(2, 2, 3, 5)
+    out, back = gradients(lambda a, b, c, m: attended(a, b, c, m)[0], q, k, v, full)
+    s.case("aten._scaled_dot_product_efficient_attention_backward.default", dout, q, k, v, full, out, attended(q, k, v, full)[2], seed, seed, 0.0,
+           [True, True, True, True], False, reference=lambda: back(dout))
+    s.case("aten._scaled_dot_product_flash_attention_for_cpu_backward.default", dout, q, k, v, out, attended(q, k, v, full)[2], 0.0, False,
+           attn_mask=full, reference=lambda: back(dout)[:3])
+
+
+def convolutions(s):
+    def case(x, w, bias, stride, padding=(0, 0), dilation=(1, 1), groups=1):
+        s.case("aten.convolution.default", x, w, bias, list(stride), list(padding), list(dilation), False, [0] * len(stride), groups)
+    case(real(2, 3, 4, 6), real(5, 3, 2, 3), real(5), (2, 3))
+    case(real(2, 3, 4, 6), real(5, 3, 2, 3), None, (2, 3))
+    case(real(2, 3, 4, 6), real(5, 3, 1, 1), real(5), (1, 1))
+    case(real(1, 2, 5, 5), real(3, 2, 3, 3), real(3), (1, 1), (1, 1))
+    case(real(1, 2, 5, 5), real(3, 2, 3, 2), None, (2, 1), (1, 0))
+    case(real(1, 4, 5, 5), real(4, 2, 3, 3), real(4), (1, 1), (0, 0), (1, 1), 2)
+    case(real(1, 2, 6, 6), real(3, 2, 2, 2), real(3), (1, 1), (0, 0), (2, 2))
+    case(real(2, 3, 7), real(4, 3, 3), real(4), (1,), (1,), (1,))
+    case(real(2, 3, 8), real(4, 3, 2), None, (2,), (0,), (1,))
+    case(real(2, 4, 7), real(4, 1, 3), real(4), (1,), (2,), (1,), 4)
+    s.case("aten.conv1d.default", real(2, 3, 7), real(4, 3, 3), real(4))
+    s.case("aten.conv1d.default", real(2, 3, 7), real(4, 3, 3), None, [1], [1])
+    s.case("aten.conv2d.default", real(2, 3, 4, 6), real(5, 3, 2, 3), real(5), [2, 3])
+    s.case("aten.conv3d.default", real(1, 2, 4, 4, 2), real(3, 2, 2, 2, 2), real(3), [2, 2, 2])
+    s.case("aten.conv3d.default", real(1, 1, 3, 3, 3), real(2, 1, 2, 2, 2))
+    s.case("aten.conv2d.default", real(1, 2, 5, 5), real(3, 2, 3, 3))
+
+
+def norms(s):
+    x, w, b = real(2, 3, 4), real(4), real(4)
+    for weight, bias in ((w, b), (w, None), (None, None)):
+        s.case("aten.native_layer_norm.default", x, [4], weight, bias, 1e-5)
+        s.case("aten.layer_norm.default", x, [4], weight, bias)
+    s.case("aten.layer_norm.default", x, [3, 4], real(3, 4), real(3, 4), 1e-3)
+    s.case("aten.native_layer_norm.default", x, [3, 4], real(3, 4), real(3, 4), 1e-3)
+    s.case("aten.native_layer_norm.default", real(2, 4, dtype=f32), [4], None, None, 1e-5)
+    for weight, bias, sizes in ((w, b, [4]), (w, None, [4]), (None, None, [4]), (real(3, 4), real(3, 4), [3, 4])):
+        _, mean, rstd = torch.ops.aten.native_layer_norm(x, sizes, weight, bias, 1e-5)
+        for wanted in ([True, True, True], [True, False, False], [True, True, False]):
+            s.case("aten.native_layer_norm_backward.default", real(2, 3, 4), x, sizes, mean, rstd, weight, bias,
+                   [want and given is not None for want, given in zip(wanted, (x, weight, bias))])
+
+    def rms(y, weight, eps, dims=(-1,)):
+        normal = y * torch.rsqrt((y * y).mean(dims, keepdim=True) + eps)
+        return normal if weight is None else normal * weight
+
+    def root(y, eps, dims=(-1,)):
+        return torch.rsqrt((y * y).mean(dims, keepdim=True) + eps)
+    for weight in (w, None):
+        s.case("aten.rms_norm.default", x, [4], weight, 1e-5, reference=lambda: rms(x, weight, 1e-5))
+        s.case("aten._fused_rms_norm.default", x, [4], weight, 1e-5, reference=lambda: [rms(x, weight, 1e-5), root(x, 1e-5)])
+        out, back = gradients(lambda y, v: rms(y, v, 1e-5), x, weight)
+        dy = real(2, 3, 4)
+        s.case("aten._fused_rms_norm_backward.default", dy, x, [4], root(x, 1e-5), weight, [True, weight is not None],
+               reference=lambda: back(dy))
+    w2 = real(3, 4)
+    s.case("aten.rms_norm.default", x, [3, 4], w2, 1e-3, reference=lambda: rms(x, w2, 1e-3, (-1, -2)))
+    s.case("aten.rms_norm.default", x, [4], w, reference=lambda: rms(x, w, torch.finfo(f64).eps))
+    y32 = real(2, 4, dtype=f32) * 1e-4
+    s.case("aten.rms_norm.default", y32, [4], reference=lambda: rms(y32, None, torch.finfo(f32).eps))
+    s.case("aten.rms_norm.default", y32, [4], None, None, reference=lambda: rms(y32, None, torch.finfo(f32).eps))
+    image, cw, cb = real(2, 6, 3, 2), real(6), real(6)
+    for weight, bias in ((cw, cb), (None, None)):
+        s.case("aten.group_norm.default", image, 3, weight, bias)
+        s.case("aten.group_norm.default", image, 2, weight, bias, 1e-3)
+        s.case("aten.native_group_norm.default", image, weight, bias, 2, 6, 6, 3, 1e-5)
+        _, mean, rstd = torch.ops.aten.native_group_norm(image, weight, bias, 2, 6, 6, 3, 1e-5)
+        given = weight is not None
+        s.case("aten.native_group_norm_backward.default", real(2, 6, 3, 2), image, mean, rstd, weight, 2, 6, 6, 3, [True, given, given])
+    mean, variance = real(6), positive(6)
+    for weight, bias in ((cw, cb), (None, None)):
+        def normal():
+            return torch.nn.functional.batch_norm(image, mean, variance, weight, bias, False, 0.1, 1e-5)
+        s.case("aten._native_batch_norm_legit_no_training.default", image, weight, bias, mean, variance, 0.1, 1e-5,
+               reference=lambda: [normal(), torch.empty(0, dtype=f64), torch.empty(0, dtype=f64)], unknown=[1, 2])
+        s.case("aten.batch_norm.default", image, weight, bias, mean, variance, False, 0.1, 1e-5, False)
+        s.case("aten.native_batch_norm.default", image, weight, bias, mean, variance, False, 0.1, 1e-5, unknown=[1, 2])

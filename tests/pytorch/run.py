@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Every lowering of frameworks/pytorch against PyTorch itself: random small operands, all forms of arguments.
+
+    run.py EVALUATE [PATTERN]      EVALUATE is the program of tests/tools/evaluate.cpp; PATTERN: only operators that contain it
+
+Every declaration must be used by some case. Skipped (exit status 77) where no Python with PyTorch is found.
+"""
+import importlib.util
+import os
+import subprocess
+import sys
+
+SKIP = 77
+
+
+def main():
+    if importlib.util.find_spec("torch") is None:
+        other = "/usr/bin/python3"  # where Debian's package is
+        known = os.path.exists(other) and os.path.realpath(other) != os.path.realpath(sys.executable)
+        if known and subprocess.run([other, "-c", "import torch"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
+            return subprocess.run([other, *sys.argv], check=False).returncode
+        print("skipped: this Python has no PyTorch (./dev test-torch installs it)")
+        return SKIP
+    import collectives
+    import harness
+    import indexing
+    import pointwise
+    import products
+    import reductions
+    import shapes
+    import torch
+    suite = harness.Suite()
+    for module in (pointwise, shapes, reductions, products, indexing, collectives):
+        module.cases(suite)
+    pattern = sys.argv[2] if len(sys.argv) > 2 else ""
+    cases = [case for case in suite.cases if pattern in case.op]
+    wrong, used = harness.check(sys.argv[1], cases)
+    if not pattern:
+        folder = harness.repository() / "frameworks" / "pytorch"
+        files = {path.name for path in folder.glob("*.rules")}
+        for op, place in harness.declarations(sys.argv[1]):
+            if place.split(":")[0] in files and place not in used:
+                wrong.append(f"{place}: no case needs this declaration of {op}")
+    lacking = sorted({case.op for case in cases if case.lacking})
+    print(f"{len(cases)} calls of {len({case.op for case in cases})} operators, {len(used)} declarations, PyTorch {torch.__version__}")
+    print(f"not in this PyTorch, compared with their definitions: {', '.join(lacking) or 'none'}")
+    for text in wrong:
+        print("wrong: " + text)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
