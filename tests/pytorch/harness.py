@@ -32,6 +32,13 @@ class Case:
         self.op = calls[0].op
 
 
+class Known:
+    """A tensor whose elements stand in the graph."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+
 def operator(name):
     """The PyTorch operator of a name like aten.add.Tensor, or None."""
     namespace, packet, overload = name.split(".")
@@ -59,6 +66,8 @@ class Suite:
         lacking = function is None
         if function is not None and reference is None:
             def copied(value):
+                if isinstance(value, Known):
+                    return value.tensor
                 if isinstance(value, torch.Tensor):
                     return value.detach().clone()
                 return [copied(v) for v in value] if isinstance(value, list) else value
@@ -86,6 +95,11 @@ class Graph:
         self.nodes, self.inputs, self.data = [], [], {}
 
     def argument(self, value):
+        if isinstance(value, Known):
+            name = f"c{len(self.nodes)}"
+            self.nodes.append({"name": name, "op": "constant", "kwargs": {"value": value.tensor.tolist()}, "shape": list(value.tensor.shape),
+                               "dtype": NAMES[value.tensor.dtype]})
+            return {"ref": name}
         if isinstance(value, torch.Tensor):
             return self.placeholder(value)
         if isinstance(value, (list, tuple)):

@@ -1,6 +1,7 @@
 """Cases of frameworks/pytorch/index.rules."""
 import torch
 
+from harness import Known
 from pointwise import bools, f64, i64, ints, real
 
 
@@ -35,6 +36,7 @@ def looks(s):
     s.case("aten.take_along_dim.default", real(4, 5), ints(1, 3, low=0, high=5), 1)
     s.case("aten.take.default", x, ints(3, 2, low=0, high=120))
     s.case("aten.one_hot.default", ints(3, 2, low=0, high=5), 5)
+    s.case("aten.nonzero.default", Known(torch.ones(2, 3, dtype=torch.bool)))  # of a mask that is known
     s.case("aten.searchsorted.Tensor", torch.sort(real(5))[0], real(3))
     s.case("aten.bucketize.Tensor", real(3), torch.sort(real(5))[0])
 
