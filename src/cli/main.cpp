@@ -5,6 +5,10 @@
 #include <string>
 #include <vector>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "cli/check_command.h"
 #include "cli/exit_code.h"
 #include "cli/prove_command.h"
@@ -150,6 +154,17 @@ ExitCode run(int argc, char** argv) {
   return cli::check(arguments);
 }
 
+// Local problems come and go: memory given back to the system each time would be asked for again at once.
+void keep_memory() {
+#ifdef __GLIBC__
+  constexpr int kKept = 256 << 20;
+  constexpr int kStep = 4 << 20;
+  mallopt(M_TRIM_THRESHOLD, kKept);
+  mallopt(M_TOP_PAD, kStep);
+  mallopt(M_MMAP_THRESHOLD, kKept);
+#endif
+}
+
 }  // namespace
 
 }  // namespace entangle::cli
@@ -157,6 +172,7 @@ ExitCode run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using entangle::cli::ExitCode;
   std::string what = "an exception of unknown type";
+  entangle::cli::keep_memory();
   try {
     return static_cast<int>(entangle::cli::run(argc, argv));
   } catch (const std::exception& exception) {

@@ -260,7 +260,12 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   Walk walk(*programs.joint, *programs.oracle, *engine.program, walk_options);
   const std::vector<Question> asked = questions(programs);
   std::vector<TermId> wanted;
+  const graph::Graph& graph = programs.sequential_graph();
   for (const graph::NodeIndex node : needed_nodes(programs, programs.resolved.outputs)) {
+    // Of several results those that are used have nodes of their own.
+    if (graph.nodes[node].several && std::ranges::find(programs.resolved.outputs, node) == programs.resolved.outputs.end()) {
+      continue;
+    }
     for (const TermId term : programs.lowered_sequential.nodes[0][node].results) {
       if (term != kNoTerm) {
         wanted.push_back(term);
