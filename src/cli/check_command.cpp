@@ -92,6 +92,7 @@ class Check {
     }
     infer::CheckOptions options;
     options.time_limit = arguments_.time_limit;
+    options.memo = arguments_.memo;
     options.all_relations = arguments_.verbose;
     support::Result<infer::Verdict> verdict = infer::check(*manifest, rules.engine, options);
     if (!verdict) return std::move(verdict.error());

@@ -14,6 +14,7 @@ struct CheckArguments {
   std::vector<std::string> rules;    // empty: what each manifest says
   std::string json;                  // a path, `-` for standard output (then there is no text), "" for none
   std::optional<double> time_limit;  // seconds, per manifest
+  bool memo = true;
   bool verbose = false;
 };
 

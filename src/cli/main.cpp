@@ -95,6 +95,8 @@ ExitCode run(int argc, char** argv) {
           .add_option("--time-limit", time_limit,
                       "Stop after so many seconds per manifest; what is open is then unproved")
           ->type_name("S");
+  check.add_flag("--no-memo{false}", arguments.memo,
+                 "Solve equal local problems each for itself; the verdict is the same, for measurements");
   check.add_flag("--verbose", arguments.verbose,
                  "Also print lemma counts, statistics, times and all relations");
 

@@ -253,6 +253,7 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   assume_sequential_lookups(programs);
   WalkOptions walk_options;
   walk_options.limits = options.limits;
+  walk_options.memo = options.memo;
   if (options.time_limit) {
     walk_options.deadline = start + std::chrono::duration_cast<Clock::duration>(
                                         std::chrono::duration<double>(*options.time_limit));
@@ -263,7 +264,8 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   const graph::Graph& graph = programs.sequential_graph();
   for (const graph::NodeIndex node : needed_nodes(programs, programs.resolved.outputs)) {
     // Of several results those that are used have nodes of their own.
-    if (graph.nodes[node].several && std::ranges::find(programs.resolved.outputs, node) == programs.resolved.outputs.end()) {
+    if (graph.nodes[node].several &&
+        std::ranges::find(programs.resolved.outputs, node) == programs.resolved.outputs.end()) {
       continue;
     }
     for (const TermId term : programs.lowered_sequential.nodes[0][node].results) {
@@ -322,6 +324,7 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   verdict.statistics.distributed_operators = programs.joint->distributed_end();
   verdict.statistics.by_lookup = walk.result().by_lookup;
   verdict.statistics.local_problems = walk.result().problems;
+  verdict.statistics.by_memo = walk.result().by_memo;
   verdict.statistics.carried = walk.result().solved_across.size();
   verdict.statistics.largest_egraph = walk.result().largest;
   const smt::Statistics& asked_of_solver = programs.oracle->statistics();

@@ -80,9 +80,9 @@ void Joint::add_relation(TermId application) {
   }
 }
 
-void Joint::relate(TermId class_id, const relation::CleanTerm& clean,
-                   const std::unordered_map<TermId, TermId>& leaf, const egraph::Reason& reason) {
-  const TermId built = build(clean, leaf);
+void Joint::relate(TermId class_id, const relation::CleanTerm& clean, const std::vector<TermId>& classes,
+                   const egraph::Reason& reason) {
+  const TermId built = build(clean, classes);
   graph_.merge(class_id, built, reason);
   graph_.rebuild();
   if (clean.is_leaf()) {
@@ -92,13 +92,13 @@ void Joint::relate(TermId class_id, const relation::CleanTerm& clean,
   }
 }
 
-TermId Joint::build(const relation::CleanTerm& clean, const std::unordered_map<TermId, TermId>& leaf) {
+TermId Joint::build(const relation::CleanTerm& clean, const std::vector<TermId>& classes) {
   if (clean.is_leaf()) {
-    return leaf.at(clean.id);
+    return classes.at(clean.id);
   }
   std::vector<TermId> children;
   for (const auto& child : clean.children) {
-    children.push_back(build(*child, leaf));
+    children.push_back(build(*child, classes));
     if (!child->is_leaf() && !is_distributed(children.back()) && !constant(children.back())) {
       add_relation(children.back());
     }

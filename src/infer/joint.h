@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "entangle/egraph/egraph.h"
@@ -58,11 +57,11 @@ class Joint {
   // Registers an application of a clean operator to classes with relations: its class is resolved, and the
   // application belongs to its relation.
   void add_relation(TermId application);
-  // Builds a clean expression of another e-graph in this one, exactly, as equal to the class. `leaf` maps its
-  // leaves. The class is resolved; the applications of the expression belong to the relations of their
+  // Builds a clean expression in this graph, exactly, as equal to the class; the ids of its leaves are places
+  // in `classes`. The class is resolved; the applications of the expression belong to the relations of their
   // classes.
-  void relate(TermId class_id, const relation::CleanTerm& clean,
-              const std::unordered_map<TermId, TermId>& leaf, const egraph::Reason& reason);
+  void relate(TermId class_id, const relation::CleanTerm& clean, const std::vector<TermId>& classes,
+              const egraph::Reason& reason);
   void set_resolved(TermId id);
   // Whether the class needs no further search: it has a relation, is constant, or is a mere inner value that
   // the distributed program has, too.
@@ -86,7 +85,7 @@ class Joint {
     bool result = false;
   };
   Entry& entry(TermId id);
-  TermId build(const relation::CleanTerm& clean, const std::unordered_map<TermId, TermId>& leaf);
+  TermId build(const relation::CleanTerm& clean, const std::vector<TermId>& classes);
   bool constant(TermId id, int depth) const;
 
   EGraph& graph_;

@@ -147,18 +147,19 @@ bool Outputs::follows(TermId term, TermId expected) {
     if (graph.find(term) == graph.find(expected)) {
       return true;
     }
-    LocalProblem problem(joint_, oracle_);
-    problem.add_operand(term);
-    problem.add_operand(expected);
+    Selection selection(joint_);
+    selection.add_operand(term);
+    selection.add_operand(expected);
     for (const TermId member : joint_.members(expected)) {
       if (graph.original(member).op != rules::kNoOp) {
-        problem.add_definition(member);
+        selection.add_definition(member);
       }
     }
-    problem.reopen(reach.reopen);
-    problem.add_window(reach.window);
+    selection.reopen(reach.reopen);
+    selection.add_window(reach.window);
+    LocalProblem problem(selection, oracle_);
     problem.equate(program_, limits_, term, expected);
-    problem.import_equalities(0);
+    import_equalities(selection, problem.equalities(), 0);
   }
   return graph.find(term) == graph.find(expected);
 }
@@ -195,8 +196,9 @@ void Outputs::describe(LocalProblem& problem, const CleanTerm& clean, bool outpu
 }
 
 std::vector<std::string> Outputs::relations(TermId term) {
-  LocalProblem problem(joint_, oracle_);
-  problem.add_operand(term);
+  Selection selection(joint_);
+  selection.add_operand(term);
+  LocalProblem problem(selection, oracle_);
   egraph::Limits none = limits_;
   none.rounds = 0;
   problem.saturate(program_, none);
@@ -233,11 +235,12 @@ OutputReport Outputs::answer(const Question& question) {
     all_hold = all_hold && holds;
     report.expectations.push_back({expected.text, holds});
   }
-  LocalProblem problem(joint_, oracle_);
-  problem.add_operand(question.term);
-  problem.add_window(2);
+  Selection selection(joint_);
+  selection.add_operand(question.term);
+  selection.add_window(2);
+  LocalProblem problem(selection, oracle_);
   problem.saturate(program_, limits_);
-  problem.import_equalities(0);
+  import_equalities(selection, problem.equalities(), 0);
   const auto clean = expressions(problem, question.term, outputs_only, false, outputs_only);
   for (const auto& expression : clean) {
     describe(problem, *expression, outputs_only, report);

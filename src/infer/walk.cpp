@@ -26,7 +26,7 @@ constexpr Walk::Reach kReaches[] = {
 }  // namespace
 
 Walk::Walk(Joint& joint, smt::Oracle& oracle, const egraph::Program& program, const WalkOptions& options)
-    : joint_(joint), oracle_(oracle), program_(program), options_(options) {}
+    : joint_(joint), oracle_(oracle), program_(program), options_(options), memo_(joint) {}
 
 bool Walk::out_of_time() {
   result_.out_of_time =
@@ -110,61 +110,88 @@ void Walk::solve(TermId term) {
 }
 
 bool Walk::attempt(TermId term, const std::vector<TermId>& carried, const Reach& reach, Tried& tried) {
-  LocalProblem problem(joint_, oracle_,
-                       joint_.is_result(term) ? LocalProblem::Leaves::tensors : LocalProblem::Leaves::values);
+  Selection selection(joint_);
   std::vector<TermId> terms = carried;
   terms.push_back(term);
   for (const TermId definition : terms) {
     for (const TermId child : joint_.graph().original(definition).children) {
       if (std::ranges::find(terms, child) == terms.end()) {
-        problem.add_operand(child);
+        selection.add_operand(child);
       }
     }
   }
   if (reach.reopen > 0) {
-    problem.reopen(reach.reopen);
+    selection.reopen(reach.reopen);
   }
   for (const TermId definition : terms) {
-    problem.add_definition(definition);
+    selection.add_definition(definition);
   }
-  problem.add_window(reach.window, reach.alike);
-  const auto [before, fresh] = tried.emplace(problem.included(), reach.effort);
+  selection.add_window(reach.window, reach.alike);
+  const auto [before, fresh] = tried.emplace(selection.included(), reach.effort);
   if (!fresh) {
     if (before->second == Effort::full || reach.effort == Effort::small) {
       return false;
     }
     before->second = Effort::full;
   }
-  const egraph::Outcome outcome = problem.relate(program_, options_.limits, reach.effort, term);
+  std::ranges::rotate(terms, terms.end() - 1);
+  const Solution& solution = solution_of(selection, terms, reach.effort);
   ++result_.problems;
-  result_.largest = std::max<std::uint64_t>(result_.largest, problem.graph().node_count());
-  result_.counters.add(outcome.counters);
-  const auto& clashes = problem.graph().clashes();
-  result_.clashes.insert(result_.clashes.end(), clashes.begin(), clashes.end());
   const auto number = static_cast<std::uint32_t>(result_.problems);
-  if (!problem.import(term, number)) {
-    if (outcome.stop == egraph::Stop::saturated) {
+  result_.largest = std::max<std::uint64_t>(result_.largest, solution.nodes);
+  result_.counters.add(solution.outcome.counters);
+  result_.clashes.insert(result_.clashes.end(), solution.clashes.begin(), solution.clashes.end());
+  import_equalities(selection, solution.equalities, number);
+  if (!solution.solved()) {
+    if (solution.outcome.stop == egraph::Stop::saturated) {
       before->second = Effort::full;  // more effort finds no more
     } else if (reach.effort == Effort::full) {
       result_.limit_hit.push_back(term);
     }
     return false;
   }
-  for (const TermId definition : carried) {
-    if (!problem.import(definition, number)) {
-      result_.solved_across.insert(definition);
+  const egraph::Reason reason{egraph::Reason::Kind::relation, number, "relation found"};
+  for (std::size_t k = 0; k < terms.size(); ++k) {
+    for (const auto& clean : solution.relations[k]) {
+      joint_.relate(terms[k], *clean, selection.classes(), reason);
+    }
+    if (solution.relations[k].empty()) {
+      result_.solved_across.insert(terms[k]);
     }
   }
   return true;
 }
 
-std::vector<TermId> Walk::considered(TermId term) {
-  LocalProblem problem(joint_, oracle_);
-  for (const TermId child : joint_.graph().original(term).children) {
-    problem.add_operand(child);
+const Solution& Walk::solution_of(const Selection& selection, const std::vector<TermId>& terms,
+                                  Effort effort) {
+  MemoKey key = memo_.key(selection, terms, effort);
+  if (const Solution* known = options_.memo ? memo_.find(key) : nullptr) {
+    ++result_.by_memo;
+    return *known;
   }
-  problem.add_window(1);
-  return problem.window();
+  LocalProblem problem(selection, oracle_,
+                       joint_.is_result(terms.front()) ? Leaves::tensors : Leaves::values);
+  Solution solution;
+  solution.outcome = problem.relate(program_, options_.limits, effort, terms.front());
+  solution.nodes = problem.graph().node_count();
+  solution.clashes = problem.graph().clashes();
+  solution.equalities = problem.equalities();
+  for (const TermId term : terms) {
+    solution.relations.push_back(problem.relations(term));
+    if (!solution.solved()) {
+      break;
+    }
+  }
+  return memo_.store(std::move(key), std::move(solution));
+}
+
+std::vector<TermId> Walk::considered(TermId term) {
+  Selection selection(joint_);
+  for (const TermId child : joint_.graph().original(term).children) {
+    selection.add_operand(child);
+  }
+  selection.add_window(1);
+  return selection.window();
 }
 
 }  // namespace entangle::infer

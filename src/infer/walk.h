@@ -16,13 +16,14 @@
 #include <vector>
 
 #include "entangle/egraph/saturate.h"
-#include "local_problem.h"
+#include "memo.h"
 
 namespace entangle::infer {
 
 struct WalkOptions {
   egraph::Limits limits;
   std::size_t most_carried = 16;
+  bool memo = true;
   std::optional<std::chrono::steady_clock::time_point> deadline;
 };
 
@@ -30,6 +31,7 @@ struct WalkResult {
   std::vector<TermId> unresolved;  // sequential terms without a relation, ascending
   std::set<TermId> solved_across;  // unresolved, but a consumer was resolved in spite of it
   std::uint64_t operators = 0, by_lookup = 0, problems = 0, largest = 0;
+  std::uint64_t by_memo = 0;      // of the problems, those that were equal to an earlier one
   std::vector<TermId> limit_hit;  // unresolved terms one of whose problems stopped at a limit
   bool out_of_time = false;
   egraph::Counters counters;
@@ -55,6 +57,8 @@ class Walk {
   // Attempts at one term: the applications each was made of, and how far it was taken.
   using Tried = std::map<std::set<TermId>, Effort>;
   bool attempt(TermId term, const std::vector<TermId>& carried, const Reach& reach, Tried& tried);
+  // What saturation shows about the terms; from the memo if an equal problem was solved before.
+  const Solution& solution_of(const Selection& selection, const std::vector<TermId>& terms, Effort effort);
   // The unresolved definitions below `term`; nothing when there are too many.
   std::optional<std::vector<TermId>> carried_by(TermId term);
   bool out_of_time();
@@ -63,6 +67,7 @@ class Walk {
   smt::Oracle& oracle_;
   const egraph::Program& program_;
   WalkOptions options_;
+  Memo memo_;
   WalkResult result_;
   std::set<TermId> done_;
 };

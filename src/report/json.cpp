@@ -83,6 +83,7 @@ Json to_json(const infer::Statistics& numbers) {
           {"distributed_operators", numbers.distributed_operators},
           {"by_lookup", numbers.by_lookup},
           {"local_problems", numbers.local_problems},
+          {"by_memo", numbers.by_memo},
           {"carried", numbers.carried},
           {"largest_egraph", numbers.largest_egraph},
           {"conditions", numbers.conditions},

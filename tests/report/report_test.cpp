@@ -36,7 +36,7 @@ Verdict refines() {
                      {"h", {"concat(r0.h, r1.h; 1)"}, {}, true, {"permuted"}}};
   verdict.assumptions = {"s0 >= 1", "given: gate = Shard(0)"};
   verdict.lemmas = {{"maps_concat", 12}, {"sums_concat", 1}};
-  verdict.statistics = {10, 24, 3, 7, 0, 180, 42, 1, 0};
+  verdict.statistics = {10, 24, 3, 7, 2, 0, 180, 42, 1, 0};
   verdict.times = {0.001, 0.002, 0.0304999999, 0.0335};
   return verdict;
 }

@@ -28,6 +28,7 @@ struct Engine {
 struct CheckOptions {
   egraph::Limits limits;
   std::optional<double> time_limit;  // seconds; reaching it makes the verdict unproved
+  bool memo = true;                  // solve equal local problems once; without, the verdict is the same
   bool all_relations = false;        // fill Verdict::relations
 };
 

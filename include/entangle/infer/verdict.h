@@ -61,7 +61,7 @@ struct LemmaUse {
 
 struct Statistics {
   std::uint64_t sequential_operators = 0, distributed_operators = 0;
-  std::uint64_t by_lookup = 0, local_problems = 0, carried = 0, largest_egraph = 0;
+  std::uint64_t by_lookup = 0, local_problems = 0, by_memo = 0, carried = 0, largest_egraph = 0;
   std::uint64_t conditions = 0, conditions_by_solver = 0, conditions_unknown = 0;
 };
 

@@ -1,0 +1,72 @@
+// Selection: the part of both programs that a local problem is made of.
+//
+// It holds the operator in question, the definitions of operands that could not be resolved, the relations of
+// those that could, the layout definitions of everything it mentions (on both sides), and the distributed
+// operators reachable from there within a number of compute steps. Classes and applications are listed in an
+// order that depends on the structure of the programs only: equal parts of a program give equal lists.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "joint.h"
+
+namespace entangle::infer {
+
+class Selection {
+ public:
+  explicit Selection(Joint& joint) : joint_(joint) {}
+
+  // Adds a class of the joint graph with its relations and its layout definitions. An operand class also
+  // brings its own definition as a concatenation or sum of tensors, if it has one.
+  void add_operand(TermId joint_id);
+  // Adds an application of the joint graph (a term id as first built).
+  void add_definition(TermId term);
+  // Adds all definitions of the resolved classes present, `levels` deep.
+  void reopen(int levels);
+  // Adds the distributed operators reachable within `steps` compute steps from the tensors present; with
+  // `alike`, of these only applications of the same operators as the definitions, what they are computed from
+  // and what is computed from them.
+  void add_window(int steps, bool alike = false);
+
+  Joint& joint() const { return joint_; }
+  // Canonical joint classes in order of arrival.
+  const std::vector<TermId>& classes() const { return classes_; }
+  // Applications in order of arrival, and how many classes were present when each arrived: its own and those
+  // of its operands are among them.
+  struct Application {
+    TermId term = kNoTerm;
+    std::size_t classes = 0;
+  };
+  const std::vector<Application>& applications() const { return applications_; }
+  const std::set<TermId>& included() const { return included_; }
+  // The place in classes() of a class that is present.
+  std::size_t position(TermId joint_id) const;
+  bool reopened() const { return reopened_; }
+  // Distributed operators in the window, ids as first built.
+  const std::vector<TermId>& window() const { return window_; }
+
+ private:
+  void add_class(TermId joint_id);
+  void include(TermId term);
+  void drain();
+  bool is_layout(rules::OpId op) const;
+  bool steps_free(TermId term) const;
+  // The distributed applications within `steps` compute steps, operands before their users.
+  std::vector<TermId> reachable(int steps) const;
+  void keep_alike(std::vector<TermId>& terms) const;
+
+  Joint& joint_;
+  std::vector<TermId> classes_;
+  std::unordered_map<TermId, std::size_t> position_;
+  std::vector<Application> applications_;
+  std::set<TermId> included_;
+  std::size_t drained_ = 0;           // of classes_: layout definitions were added
+  std::set<rules::OpId> defined_by_;  // operators of the definitions added
+  std::vector<TermId> window_;
+  bool reopened_ = false;
+};
+
+}  // namespace entangle::infer

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""memo.py PROGRAM: a program of equal layers is checked with and without the memo of local problems. Everything reported must be the same,
+right or broken, and with the memo the later layers must be solved from it. Ends with the line `N passed, N failed`."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "examples"))
+from generator.strategies import Case, Config, completed, places  # noqa: E402
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from numeric import SMALL, describe  # noqa: E402
+
+CONFIGURATIONS = [
+    dict(strategy="tp", layers=3, seq=3),
+    dict(strategy="tp", layers=3, ranks=3, heads=7, seq=3),
+    dict(strategy="tp-sp", layers=3, seq=4),
+    dict(strategy="ep-sum", layers=3, seq=3),
+]
+
+
+def report(program, folder, *options):
+    run = subprocess.run([program, "check", f"{folder}/manifest.yaml", "--json", "-", *options], capture_output=True, text=True)
+    (result,) = json.loads(run.stdout)["results"]
+    del result["times"]
+    return result, result["statistics"].pop("by_memo"), result["statistics"].pop("conditions")
+
+
+def complaint(program, config, kind=None, label=None):
+    with tempfile.TemporaryDirectory() as folder:
+        Case(config, kind, label).write(pathlib.Path(folder), "")
+        with_memo, hits, asked = report(program, folder)
+        without, none, asked_without = report(program, folder, "--no-memo")
+    if with_memo != without:
+        return "the reports differ"
+    if none != 0:
+        return "the memo was used although it was turned off"
+    # The first layer differs from the second; the last one is like the second. A broken program ends early.
+    if kind is None and (5 * hits < with_memo["statistics"]["local_problems"] or not asked < asked_without):
+        return f"only {hits} of {with_memo['statistics']['local_problems']} problems from the memo"
+    return ""
+
+
+def main(program):
+    passed = failed = 0
+    for options in CONFIGURATIONS:
+        config = completed(Config(**{**SMALL, **options}))
+        breaks = places(config)
+        middle = breaks[len(breaks) // 2]
+        for kind, label in [(None, None), (middle[0], middle[2])]:
+            problem = complaint(program, config, kind, label)
+            print(f"{'FAIL' if problem else 'ok  '} {describe(options)} {kind or ''} {label or ''} {problem}", flush=True)
+            passed, failed = passed + (not problem), failed + bool(problem)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1]))
