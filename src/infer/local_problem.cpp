@@ -13,6 +13,8 @@ constexpr std::size_t kLeastNodes = 1000;
 constexpr std::size_t kMostGrowth = 20;
 // Re-opened problems are large to begin with and seldom the answer.
 constexpr std::size_t kMostGrowthReopened = 4;
+// What many ranks exchange is large to begin with: such a problem may pass the limit of nodes.
+constexpr std::size_t kGrowthOfLarge = 10;
 constexpr std::size_t kFocusedRounds = 2;
 
 const egraph::Reason kDefinition{egraph::Reason::Kind::definition, 0, ""};
@@ -72,7 +74,8 @@ egraph::Outcome LocalProblem::saturate(const egraph::Program& program, const egr
                              : selection_.reopened() ? kMostGrowthReopened
                                                      : kMostGrowth;
   const std::size_t least = effort == Effort::small ? kLittleNodes : kLeastNodes;
-  until.nodes = std::min(limits.nodes, least + growth * graph_.node_count());
+  const std::size_t most = std::max(limits.nodes, kGrowthOfLarge * graph_.node_count());
+  until.nodes = std::min(most, least + growth * graph_.node_count());
   until.done = done;
   const egraph::Outcome outcome = egraph::saturate(graph_, program, until);
   index_owners();
