@@ -106,7 +106,7 @@ bool Lowerer::step(std::uint32_t rank) {
   const NodeIndex node = state.at;
   const Node& at = node_of(rank, node);
   if (waiting_[rank].what == Waiting::For::nothing) {
-    ++state.sites[at.op];
+    ++state.sites[named_in_place(at.op) ? out_of_place(at.op) : at.op];
   }
   bool good = true;
   if (at.op == "output") {

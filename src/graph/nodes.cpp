@@ -184,16 +184,25 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
   const rules::RuleSet& rules = target_.rules();
   const Node& at = node_of(rank, node);
   const RankState& state = ranks_[rank];
-  for (const std::size_t index : rules.lowerings_of(at.op)) {
+  // What works in place on one argument and is not described itself is what it is called without that: the
+  // value it returns is the argument's new one, too.
+  const bool borrowed = rules.lowerings_of(at.op).empty() && at.mutates.size() <= 1 && named_in_place(at.op);
+  for (const std::size_t index : rules.lowerings_of(borrowed ? out_of_place(at.op) : at.op)) {
     const rules::Lowering& lowering = rules.lowerings()[index];
+    if (lowering.kind != rules::LoweringKind::local) {
+      continue;
+    }
     Binder binder(target_, state, node, lowering);
     std::optional<Frame> frame = binder.bind();
     if (!frame) {
       result.reason = binder.reason();
       continue;
     }
+    if (borrowed && lowering.result_types != rules::kNoSlot && at.results[0]) {
+      frame->slots[lowering.result_types] = *at.results[0];
+    }
     if (lowering.site != rules::kNoSlot) {
-      frame->slots[lowering.site] = Int(state.sites.at(at.op));
+      frame->slots[lowering.site] = Int(state.sites.at(named_in_place(at.op) ? out_of_place(at.op) : at.op));
     }
     if (lowering.condition) {
       const smt::Truth holds = target_.evaluator().holds(*lowering.condition, *frame);
@@ -207,6 +216,13 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
     result.value = target_.evaluator().evaluate(lowering.body, *frame);
     result.lowering = &lowering;
     if (result.value) {
+      if (borrowed && result.value->as_list() != nullptr) {
+        result.value.reset();  // which of several results is the argument's new value?
+        continue;
+      }
+      if (borrowed && at.several) {
+        result.value = term::Value(std::vector<term::Value>(at.results.size(), *result.value));
+      }
       return result;
     }
     result.reason = target_.evaluator().reason();

@@ -65,20 +65,19 @@ tensor::TensorType normalised(const smt::Oracle& oracle, tensor::TensorType type
   return type;
 }
 
-bool named_in_place(std::string_view op) {
-  std::string word;
-  const auto ends = [&] { return word.size() > 1 && word.ends_with('_') && !word.ends_with("__"); };
-  for (const char c : op) {
-    if (c == '.' || c == ':' || c == '/') {
-      if (ends()) {
-        return true;
-      }
-      word.clear();
-    } else {
-      word.push_back(c);
+std::string out_of_place(std::string_view op) {
+  std::size_t start = 0;
+  for (std::size_t end = 0; end <= op.size(); ++end) {
+    if (end < op.size() && op[end] != '.' && op[end] != ':' && op[end] != '/') {
+      continue;
     }
+    const std::string_view word = op.substr(start, end - start);
+    if (word.size() > 1 && word.ends_with('_') && !word.ends_with("__")) {
+      return std::string(op.substr(0, end - 1)).append(op.substr(end));
+    }
+    start = end + 1;
   }
-  return ends();
+  return "";
 }
 
 }  // namespace entangle::graph

@@ -36,7 +36,11 @@ RankState start(const Graph& graph, std::vector<LoweredNode>& nodes);
 smt::Truth same_type(smt::Oracle& oracle, const tensor::TensorType& a, const tensor::TensorType& b);
 tensor::TensorType normalised(const smt::Oracle& oracle, tensor::TensorType type);
 
-// Whether the operator's name says that it works in place: `add_`, `aten.add_.Tensor`, `foo::bar_`.
-bool named_in_place(std::string_view op);
+// What an operator is called that works in place by its name, without that: `add` of `add_`,
+// `aten.add.Tensor` of `aten.add_.Tensor`, `foo::bar` of `foo::bar_`. "" for other names.
+std::string out_of_place(std::string_view op);
+inline bool named_in_place(std::string_view op) {
+  return !out_of_place(op).empty();
+}
 
 }  // namespace entangle::graph

@@ -130,6 +130,29 @@ TEST_CASE("mutated arguments come after what is returned") {
   CHECK(one.print("y") == "scale(x; 1/1000000)");
 }
 
+TEST_CASE("what works in place and is not described is what it is called without that") {
+  const std::string both = "[[2, 4], [2, 4]]";
+  const std::string types = R"(["f32", "f32"])";
+  const std::string mutates = R"(, "mutates": ["x"])";
+  const One one(join({input("x"), call("e", "t.exp_", ref("x"), both, types, mutates),
+                      call("r", "getitem", ref("e") + ", 0"), call("v", "getitem", ref("e") + ", 1"),
+                      call("d", "t.drop_", ref("x") + ", 0.5", both, types, mutates),
+                      call("n", "t.drop", ref("x") + ", 0.5"), call("c", "t.chunk_", ref("x"))}));
+  CHECK(one.kind("e") == Kind::lowered);
+  CHECK(one.print("r") == "exp(x)");
+  CHECK(one.print("v") == "exp(x)");
+  CHECK(one.print("n") == "dropout(x; 1/2, 2)");  // they are counted together
+  CHECK(one.kind("c") == Kind::blocked);          // several results
+  // Without `mutates` the result is known, what was changed is not.
+  const One silent(join({input("x"), call("y", "t.exp_", ref("x")), call("z", "t.exp", ref("x"))}));
+  CHECK(silent.print("y") == "exp(x)");
+  CHECK(silent.kind("x") == Kind::blocked);
+  CHECK(silent.term("z") != silent.term("y"));
+  // A declaration of its own counts, and collectives are not borrowed.
+  const One own(join({input("x"), call("y", "t.add_", ref("x") + ", " + ref("x"))}));
+  CHECK(own.print("y") == "add_n(x, x)");
+}
+
 TEST_CASE("constants, listed values and sizes") {
   const One one(join({call("a", "constant", "", "[]", "f32", kwargs(R"("value": 0.1)")),
                       call("b", "constant", "", "[2, 2]", "f32", kwargs(R"("value": [[1, 1], [1, 1]])")),

@@ -255,6 +255,15 @@ TEST_CASE("dropout") {
   CHECK(outcome(test) == "refines");
   test.ranks = copies(2, begin + of_c + of_x + end);
   CHECK(outcome(test) == "unproved");
+  // And by their operator: its first call is not the first of another one.
+  const std::string both = "in x: f32[4]\n" + of_x + "e = aten.dropout.default(%x, 0.5, true): f32[4]\n" +
+                           "y = operator.getitem(%d, 0): f32[4]\n";
+  test = {both + "z = aten.sub.Tensor(%y, %e): f32[4]\nout z",
+          copies(2, both + "z = aten.sub.Tensor(%e, %y): f32[4]\nout z"), "inputs:\n  x: Replicate\n", "",
+          ""};
+  CHECK(outcome(test) == "unproved");
+  test.ranks = copies(2, both + "z = aten.sub.Tensor(%y, %e): f32[4]\nout z");
+  CHECK(outcome(test) == "refines");
 }
 
 TEST_CASE("equal elements of one tensor have masks of their own" * doctest::should_fail()) {

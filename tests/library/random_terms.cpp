@@ -213,7 +213,8 @@ TermId RandomTerms::arithmetic(TermId x) {
     case 13:
       return make("exp", {}, {make("add_n", {}, {x, like(type)})});
     case 14:
-      return make("dropout", {attr(sym::Scalar::ratio(1, 2)), attr(below(2))}, {x});
+      return make("dropout", {attr(sym::Scalar::ratio(1, 2)), attr(below(2)), tensor::Attr::name("dropout")},
+                  {x});
     default:
       return make("cast", {attr(DType::b8)}, {x});
   }

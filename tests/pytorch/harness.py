@@ -41,6 +41,8 @@ class Known:
 
 def operator(name):
     """The PyTorch operator of a name like aten.add.Tensor, or None."""
+    if name.count(".") != 2:
+        return None
     namespace, packet, overload = name.split(".")
     try:
         return getattr(getattr(getattr(torch.ops, namespace), packet), overload)

@@ -12,6 +12,7 @@ def cases(s):
     parts(s)
     joins(s)
     new(s)
+    in_place(s)
     randomness(s)
 
 
@@ -232,6 +233,22 @@ def new(s):
         s.case(f"aten.{op}.default", real(4, 3), -1)
         s.case(f"aten.{op}.default", bools(3, 3))
     s.case("aten.diag_embed.default", real(2, 3))
+
+
+def in_place(s):
+    """What works in place is what it is called without the underscore; its new value comes after what it returns."""
+    x, y = real(2, 3), real(3)
+    for op, args in (("add_.Tensor", [y]), ("sub_.Tensor", [y]), ("mul_.Tensor", [y]), ("div_.Tensor", [y + 4]), ("mul_.Scalar", [2.5]),
+                     ("add_.Scalar", [1]), ("copy_.default", [y]), ("fill_.Scalar", [0.5]), ("zero_.default", []), ("relu_.default", []),
+                     ("clamp_.default", [-0.5, 0.5]), ("masked_fill_.Scalar", [bools(2, 3), 1.5]), ("tril_.default", []), ("exp_.default", []),
+                     ("addcmul_.default", [y, y]), ("lerp_.Scalar", [y, 0.25]), ("neg_.default", []), ("sqrt_.default", []),
+                     ("unsqueeze_.default", [0]), ("t_.default", []), ("squeeze_.dim", [0]),
+                     ("index_put_.default", [[ints(4, low=0, high=2)], real(4, 3), True]),
+                     ("scatter_add_.default", [1, ints(2, 3, low=0, high=3), real(2, 3)]),
+                     ("index_add_.default", [0, ints(2, low=0, high=2), real(2, 3)])):
+        s.case(f"aten.{op}", x + 3 if op == "sqrt_.default" else x, *args, mutates=["self"])
+    s.case("aten.add_.Tensor", ints(3), ints(3), mutates=["self"])
+    s.case("aten.mul_.Tensor", real(3, dtype=f32), real(3), mutates=["self"])
 
 
 def randomness(s):
