@@ -275,12 +275,7 @@ TermId EGraph::Impl::add(rules::OpId op, const tensor::Attr& attrs, std::span<co
     data.first = data.last = id;
     data.operators = std::uint64_t{1} << (op % 64);
     ++live;
-    if (first_of_op[op] == kNoTerm) {
-      first_of_op[op] = id;
-    } else {
-      nodes[last_of_op[op]].next_of_op = id;
-    }
-    last_of_op[op] = id;
+    append_of_op(id);
   }
   for (std::size_t i = 0; i < children.size(); ++i) {
     if (std::find(children.begin(), children.begin() + static_cast<std::ptrdiff_t>(i), children[i]) !=
@@ -307,19 +302,23 @@ void EGraph::Impl::promote(TermId ghost) {
   Class& data = classes[find(ghost)];
   data.operators |= std::uint64_t{1} << (node.op % 64);
   touch(data);
-  const auto insert = [&](TermId& first, TermId& last, TermId Node::*next) {
-    TermId* at = &first;
-    while (*at != kNoTerm && *at < ghost) {
-      at = &(nodes[*at].*next);
-    }
-    node.*next = *at;
-    *at = ghost;
-    if (node.*next == kNoTerm) {
-      last = ghost;
-    }
-  };
-  insert(data.first, data.last, &Node::next_in_class);
-  insert(first_of_op[node.op], last_of_op[node.op], &Node::next_of_op);
+  TermId* at = &data.first;
+  while (*at != kNoTerm && *at < ghost) {
+    at = &nodes[*at].next_in_class;
+  }
+  node.next_in_class = *at;
+  *at = ghost;
+  if (node.next_in_class == kNoTerm) {
+    data.last = ghost;
+  }
+  append_of_op(ghost);
+}
+
+void EGraph::Impl::append_of_op(TermId id) {
+  const rules::OpId op = nodes[id].op;
+  TermId& last = last_of_op[op];
+  (last == kNoTerm ? first_of_op[op] : nodes[last].next_of_op) = id;
+  last = id;
 }
 
 // Replaces op(operands; attrs) by its normal form, if it has one: the id of the (ghost) term, or kNoTerm.
@@ -542,16 +541,20 @@ TermId EGraph::find_node(rules::OpId op, const tensor::Attr& given_attrs,
   return id == kNoTerm || impl_->nodes[id].state == NodeState::ghost ? kNoTerm : impl_->find(id);
 }
 
-std::vector<TermId> EGraph::user_nodes(TermId id, rules::OpId op) const {
-  std::vector<TermId> result;
+void EGraph::append_user_nodes(TermId id, std::vector<TermId>& out, rules::OpId op) const {
   const Class& data = impl_->class_of(id);
   for (std::uint32_t at = data.first_user; at != kNone; at = impl_->links[at].next) {
     const TermId user = impl_->links[at].node;
     const Node& node = impl_->nodes[user];
     if (node.state == NodeState::live && (op == rules::kNoOp || node.op == op)) {
-      result.push_back(user);
+      out.push_back(user);
     }
   }
+}
+
+std::vector<TermId> EGraph::user_nodes(TermId id, rules::OpId op) const {
+  std::vector<TermId> result;
+  append_user_nodes(id, result, op);
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;

@@ -38,7 +38,7 @@ struct Node {
   TermId* given = nullptr;         // as the term was built
   std::uint64_t hash = 0;          // of op, attrs and children; leaves: index of the label
   TermId next_in_class = kNoTerm;  // ascending
-  TermId next_of_op = kNoTerm;
+  TermId next_of_op = kNoTerm;     // in the order in which they became nodes
   NodeState state = NodeState::live;
 
   std::span<const TermId> span() const { return {children, count}; }
@@ -124,6 +124,7 @@ struct EGraph::Impl {
                    std::span<const TermId> children, std::uint32_t type);
   // Makes a ghost a node of its class.
   void promote(TermId ghost);
+  void append_of_op(TermId node);
   std::optional<tensor::TensorType> type_of(rules::OpId op, const tensor::Attr& attrs,
                                             std::span<const TermId> children, std::string* why);
   TermId add(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> given,

@@ -342,6 +342,7 @@ std::vector<TermId> Run::anchors(const Expr& pattern) const {
         result.push_back(at);
       }
     }
+    std::sort(result.begin(), result.end());
     return result;
   }
   std::vector<TermId> result;

@@ -30,6 +30,7 @@ void Joint::refresh() {
     append(to.relations, from.relations);
     to.resolved = to.resolved || from.resolved;
     to.result = to.result || from.result;
+    to.constant.reset();
   }
 }
 
@@ -53,6 +54,14 @@ std::vector<TermId> Joint::users(TermId id) const {
   std::vector<TermId> result = graph_.user_nodes(id);
   std::erase_if(result, [&](TermId user) { return !is_distributed(user); });
   return result;
+}
+
+void Joint::append_users(TermId id, std::vector<TermId>& out) const {
+  const auto before = static_cast<std::ptrdiff_t>(out.size());
+  graph_.append_user_nodes(id, out);
+  out.erase(
+      std::remove_if(out.begin() + before, out.end(), [&](TermId user) { return !is_distributed(user); }),
+      out.end());
 }
 
 void Joint::set_resolved(TermId id) {
@@ -109,7 +118,15 @@ TermId Joint::build(const relation::CleanTerm& clean, const std::vector<TermId>&
   return built;
 }
 
-bool Joint::constant(TermId id, int depth) const {
+bool Joint::constant(TermId id) {
+  Entry& e = entry(id);
+  if (!e.constant) {
+    e.constant = is_constant(id, 0);
+  }
+  return *e.constant;
+}
+
+bool Joint::is_constant(TermId id, int depth) const {
   if (graph_.uniform(id)) {
     return true;
   }
@@ -127,7 +144,7 @@ bool Joint::constant(TermId id, int depth) const {
       return true;
     }
     if (graph_.rules().op(node.op).rearranges &&
-        std::ranges::all_of(node.children, [&](TermId child) { return constant(child, depth + 1); })) {
+        std::ranges::all_of(node.children, [&](TermId child) { return is_constant(child, depth + 1); })) {
       return true;
     }
   }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,8 @@ class Joint {
   bool is_tensor(TermId id) { return !owners(id).empty(); }
   // Applications of the distributed program that use the class, ascending.
   std::vector<TermId> users(TermId id) const;
+  // The same applications at the end of `out`, in no particular order, some perhaps twice.
+  void append_users(TermId id, std::vector<TermId>& out) const;
   // The applications and leaves of the class, ascending.
   std::vector<TermId> members(TermId id) const { return graph_.node_ids(id); }
   // Whether the class holds a term of the distributed program (its canonical id is its oldest).
@@ -70,23 +73,22 @@ class Joint {
   std::vector<TermId> relations(TermId id);
 
   // Nothing more to know: one scalar everywhere, or an operator without operands, or rearranged such.
-  bool constant(TermId id) const { return constant(id, 0); }
+  bool constant(TermId id);
 
   // Brings the tables up to date after merges; called by every query.
   void refresh();
 
  private:
   struct Entry {
-    std::vector<TermId> members;
     std::vector<Owner> owners;
-    std::vector<TermId> users;  // distributed applications, ids as first built
     std::vector<TermId> relations;
     bool resolved = false;
     bool result = false;
+    std::optional<bool> constant;  // unless the class has changed since
   };
   Entry& entry(TermId id);
   TermId build(const relation::CleanTerm& clean, const std::vector<TermId>& classes);
-  bool constant(TermId id, int depth) const;
+  bool is_constant(TermId id, int depth) const;
 
   EGraph& graph_;
   TermId distributed_end_ = 0;

@@ -1,6 +1,7 @@
 #include "selection.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace entangle::infer {
 
@@ -9,20 +10,20 @@ bool Selection::is_layout(rules::OpId op) const {
 }
 
 std::size_t Selection::position(TermId joint_id) const {
-  const auto it = position_.find(joint_.graph().find(joint_id));
-  ENTANGLE_CHECK(it != position_.end(), "a class that is no part of the local problem");
-  return it->second;
+  const std::uint32_t* place = position_.find(joint_.graph().find(joint_id));
+  ENTANGLE_CHECK(place != nullptr, "a class that is no part of the local problem");
+  return *place;
 }
 
 void Selection::add_class(TermId joint_id) {
   const TermId id = joint_.graph().find(joint_id);
-  if (position_.emplace(id, classes_.size()).second) {
+  if (position_.emplace(id, static_cast<std::uint32_t>(classes_.size())).second) {
     classes_.push_back(id);
   }
 }
 
 void Selection::include(TermId term) {
-  if (!included_.insert(term).second) {
+  if (!included_.insert(term)) {
     return;
   }
   for (const TermId child : joint_.graph().original(term).children) {
@@ -30,6 +31,16 @@ void Selection::include(TermId term) {
   }
   add_class(term);
   applications_.push_back({term, classes_.size()});
+}
+
+std::vector<TermId> Selection::included() const {
+  std::vector<TermId> terms;
+  terms.reserve(applications_.size());
+  for (const Application& application : applications_) {
+    terms.push_back(application.term);
+  }
+  std::ranges::sort(terms);
+  return terms;
 }
 
 void Selection::add_operand(TermId joint_id) {
@@ -104,32 +115,39 @@ bool Selection::steps_free(TermId term) const {
 }
 
 std::vector<TermId> Selection::reachable(int steps) const {
-  std::set<TermId> queue;
-  std::set<TermId> known;
-  std::unordered_map<TermId, int> steps_to;  // compute steps from the start; absent: 0
-  const auto add = [&](TermId joint_class) {
-    known.insert(joint_class);
-    for (const TermId user : joint_.users(joint_class)) {
-      queue.insert(user);
+  EGraph& from = joint_.graph();
+  std::vector<TermId> queue;  // a heap, the oldest first: operands come before their users
+  IdMap<int> steps_to;        // of the classes that are known
+  const auto add = [&](TermId joint_class, int cost) {
+    // What uses one scalar everywhere is met through its other operands.
+    if (steps_to.emplace(joint_class, cost).second && !from.uniform(joint_class)) {
+      const std::size_t before = queue.size();
+      joint_.append_users(joint_class, queue);
+      for (std::size_t end = before + 1; end <= queue.size(); ++end) {
+        std::push_heap(queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(end), std::greater<>());
+      }
     }
   };
   for (const TermId id : classes_) {
-    add(joint_.graph().find(id));
+    add(from.find(id), 0);
   }
   std::vector<TermId> result;
-  std::set<TermId> done;
+  IdSet done;
   while (!queue.empty()) {
-    const TermId term = *queue.begin();
-    queue.erase(queue.begin());
-    const auto node = joint_.graph().original(term);
+    std::pop_heap(queue.begin(), queue.end(), std::greater<>());
+    const TermId term = queue.back();
+    queue.pop_back();
+    if (done.contains(term)) {
+      continue;
+    }
+    const auto node = from.original(term);
     int cost = 0;
     bool all = true;
     bool any = false;
     for (const TermId child : node.children) {
-      const TermId operand = joint_.graph().find(child);
-      if (known.contains(operand)) {
-        const auto it = steps_to.find(operand);
-        cost = std::max(cost, it == steps_to.end() ? 0 : it->second);
+      const TermId operand = from.find(child);
+      if (const int* known = steps_to.find(operand)) {
+        cost = std::max(cost, *known);
         any = true;
       } else if (!joint_.constant(operand)) {
         all = false;
@@ -140,14 +158,10 @@ std::vector<TermId> Selection::reachable(int steps) const {
       continue;
     }
     cost += steps_free(term) ? 0 : 1;
-    if (cost > steps || !done.insert(term).second) {
-      continue;
-    }
-    result.push_back(term);
-    const TermId class_id = joint_.graph().find(term);
-    if (!known.contains(class_id)) {
-      steps_to[class_id] = cost;
-      add(class_id);
+    if (cost <= steps) {
+      done.insert(term);
+      result.push_back(term);
+      add(from.find(term), cost);
     }
   }
   return result;
@@ -155,48 +169,28 @@ std::vector<TermId> Selection::reachable(int steps) const {
 
 void Selection::keep_alike(std::vector<TermId>& terms) const {
   EGraph& from = joint_.graph();
-  std::unordered_map<TermId, std::vector<TermId>> by_class;
-  for (const TermId term : terms) {
-    by_class[from.find(term)].push_back(term);
-  }
-  std::set<TermId> kept;
-  std::set<TermId> below;  // classes whose terms lead to what is kept
-  std::set<TermId> above;  // classes that what is alike leads to
-  std::vector<TermId> stack;
-  for (const TermId term : terms) {
-    if (defined_by_.contains(from.original(term).op)) {
-      kept.insert(term);
-      stack.push_back(term);
-      above.insert(from.find(term));
-    }
-  }
-  // What is computed from it; terms come in an order in which operands precede their users.
+  IdSet kept;
+  IdSet above;  // classes that what is alike leads to
+  // Terms come in an order in which operands precede their users.
   for (const TermId term : terms) {
     const auto node = from.original(term);
-    if (std::ranges::any_of(node.children, [&](TermId c) { return above.contains(from.find(c)); })) {
+    if (defined_by_.contains(node.op) ||
+        std::ranges::any_of(node.children, [&](TermId c) { return above.contains(from.find(c)); })) {
+      kept.insert(term);
       above.insert(from.find(term));
-      if (kept.insert(term).second) {
-        stack.push_back(term);
-      }
     }
   }
-  // What it is computed from.
-  while (!stack.empty()) {
-    const TermId term = stack.back();
-    stack.pop_back();
-    for (const TermId child : from.original(term).children) {
-      const TermId operand = from.find(child);
-      if (!below.insert(operand).second) {
+  // What that is computed from; a class may be defined again later than it is used.
+  IdSet below;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto at = terms.rbegin(); at != terms.rend(); ++at) {
+      if (!kept.contains(*at) && !below.contains(from.find(*at))) {
         continue;
       }
-      const auto it = by_class.find(operand);
-      if (it == by_class.end()) {
-        continue;
-      }
-      for (const TermId definition : it->second) {
-        if (kept.insert(definition).second) {
-          stack.push_back(definition);
-        }
+      kept.insert(*at);
+      for (const TermId child : from.original(*at).children) {
+        changed = below.insert(from.find(child)) || changed;
       }
     }
   }

@@ -7,10 +7,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <set>
-#include <unordered_map>
 #include <vector>
 
+#include "id_map.h"
 #include "joint.h"
 
 namespace entangle::infer {
@@ -41,7 +42,8 @@ class Selection {
     std::size_t classes = 0;
   };
   const std::vector<Application>& applications() const { return applications_; }
-  const std::set<TermId>& included() const { return included_; }
+  // Their terms, ascending.
+  std::vector<TermId> included() const;
   // The place in classes() of a class that is present.
   std::size_t position(TermId joint_id) const;
   bool reopened() const { return reopened_; }
@@ -60,9 +62,9 @@ class Selection {
 
   Joint& joint_;
   std::vector<TermId> classes_;
-  std::unordered_map<TermId, std::size_t> position_;
+  IdMap<std::uint32_t> position_;
   std::vector<Application> applications_;
-  std::set<TermId> included_;
+  IdSet included_;
   std::size_t drained_ = 0;           // of classes_: layout definitions were added
   std::set<rules::OpId> defined_by_;  // operators of the definitions added
   std::vector<TermId> window_;

@@ -55,7 +55,7 @@ class Walk {
  private:
   void solve(TermId term);
   // Attempts at one term: the applications each was made of, and how far it was taken.
-  using Tried = std::map<std::set<TermId>, Effort>;
+  using Tried = std::map<std::vector<TermId>, Effort>;
   bool attempt(TermId term, const std::vector<TermId>& carried, const Reach& reach, Tried& tried);
   // What saturation shows about the terms; from the memo if an equal problem was solved before.
   const Solution& solution_of(const Selection& selection, const std::vector<TermId>& terms, Effort effort);
