@@ -5,7 +5,7 @@
 #include <optional>
 #include <system_error>
 
-#include "entangle/rules/ruleset.h"
+#include "entangle/rules/cache.h"
 #include "entangle/support/paths.h"
 #include "entangle/support/text.h"
 
@@ -92,7 +92,7 @@ const LoadedRules& RuleLoader::load(const std::vector<relation::Text>& names, co
     return loaded_.emplace(std::move(key), std::move(result)).first->second;
   }
   if (const auto found = loaded_.find(key); found != loaded_.end()) return found->second;
-  rules::Loaded loaded = rules::load_rules(paths, shared);
+  rules::Loaded loaded = rules::load_rules(paths, shared, support::cache_folder());
   for (support::Diagnostic& diagnostic : loaded.diagnostics) {
     const bool error = diagnostic.severity == support::Severity::error;
     (error ? result.errors : result.warnings).push_back(std::move(diagnostic));

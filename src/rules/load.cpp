@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "rules/load.h"
 #include "rules/parser.h"
 #include "rules/resolver.h"
 
@@ -26,6 +27,7 @@ class Loader {
       diagnostics.push_back(support::error(std::string(id::include), {}, file.error().message));
       return;
     }
+    files_seen.read.push_back(path);
     add_file(*file, fs::path(path).parent_path());
   }
 
@@ -41,6 +43,7 @@ class Loader {
   // What is included comes before what includes it.
   std::vector<syntax::File> files;
   std::vector<support::Diagnostic> diagnostics;
+  FilesSeen files_seen;
 
  private:
   void include(const syntax::Inclusion& inclusion, const fs::path& folder) {
@@ -55,6 +58,7 @@ class Loader {
         add_path(path.string());
         return;
       }
+      files_seen.absent.push_back(path.string());
     }
     support::Diagnostic diagnostic = support::error(std::string(id::include), inclusion.path_span,
                                                     "there is no rule file \"" + inclusion.path + "\"");
@@ -88,10 +92,17 @@ Loaded finish(Loader loader) {
 
 }  // namespace
 
-Loaded load_rules(const std::vector<std::string>& paths, const std::vector<std::string>& folders) {
+Loaded load_rules(const std::vector<std::string>& paths, const std::vector<std::string>& folders,
+                  FilesSeen& seen) {
   Loader loader(folders);
   for (const std::string& path : paths) loader.add_path(path);
+  seen = std::move(loader.files_seen);
   return finish(std::move(loader));
+}
+
+Loaded load_rules(const std::vector<std::string>& paths, const std::vector<std::string>& folders) {
+  FilesSeen seen;
+  return load_rules(paths, folders, seen);
 }
 
 Loaded load_rules_text(const std::string& name, const std::string& text,

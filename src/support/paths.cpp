@@ -48,4 +48,14 @@ std::vector<std::string> rule_folders() {
   return folders;
 }
 
+std::string cache_folder() {
+  if (const char* named = std::getenv("ENTANGLE_CACHE")) return named;
+  const auto below = [](const char* variable, const char* folder) {
+    const char* root = std::getenv(variable);
+    return root == nullptr || *root != '/' ? std::string() : (fs::path(root) / folder).string();
+  };
+  const std::string of_user = below("XDG_CACHE_HOME", "entangle");
+  return of_user.empty() ? below("HOME", ".cache/entangle") : of_user;
+}
+
 }  // namespace entangle::support

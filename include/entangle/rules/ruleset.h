@@ -186,6 +186,7 @@ class RuleSet {
 
  private:
   friend class Resolver;
+  friend struct RuleSetParts;  // see cache.h
   std::vector<Operator> operators_;
   std::unordered_map<std::string, OpId> op_by_name_;
   std::vector<Lemma> lemmas_;

@@ -14,4 +14,9 @@ namespace entangle::support {
 // call.
 std::vector<std::string> rule_folders();
 
+// The folder for what can be computed again: the environment variable ENTANGLE_CACHE if it is set, else
+// entangle in XDG_CACHE_HOME or in .cache of the home folder. "" when there is none, or ENTANGLE_CACHE is
+// empty. Need not exist.
+std::string cache_folder();
+
 }  // namespace entangle::support

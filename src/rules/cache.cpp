@@ -1,0 +1,157 @@
+#include "entangle/rules/cache.h"
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "entangle/support/hash.h"
+#include "rules/bytes.h"
+#include "rules/load.h"
+
+namespace entangle::rules {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMagic = "entangle rules 1\n";
+
+// Tells one build of the program from another; nothing where that cannot be told.
+std::optional<std::string> program_stamp() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) return std::nullopt;
+  const auto size = fs::file_size(program, error);
+  if (error) return std::nullopt;
+  const auto time = fs::last_write_time(program, error);
+  if (error) return std::nullopt;
+  return program.string() + "\n" + std::to_string(size) + "\n" +
+         std::to_string(time.time_since_epoch().count());
+}
+
+std::optional<std::string> contents_of(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return std::nullopt;
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream text;
+  if (stream.peek() != std::ifstream::traits_type::eof()) text << stream.rdbuf();
+  if (!stream.is_open() || stream.bad() || text.fail()) return std::nullopt;
+  return std::move(text).str();
+}
+
+struct File {
+  std::string path;
+  std::uint64_t hash = 0;  // of the contents
+};
+
+// What an entry holds beside the rule set.
+struct Entry {
+  std::string question;  // what was asked for, by whom
+  std::vector<File> files;
+  std::vector<std::string> absent;
+  std::string rules;
+};
+
+}  // namespace
+
+template <class A>
+static void fields(A& a, File& x) {
+  a(x.path, x.hash);
+}
+template <class A>
+static void fields(A& a, Entry& x) {
+  a(x.question, x.files, x.absent, x.rules);
+}
+
+namespace {
+
+// The rule set of an entry if it holds for the files as they are now; registers these.
+std::shared_ptr<const RuleSet> valid(const Entry& entry) {
+  std::error_code ignored;
+  for (const std::string& path : entry.absent) {
+    if (fs::is_regular_file(path, ignored)) return nullptr;
+  }
+  std::vector<std::string> texts;
+  for (const File& file : entry.files) {
+    auto text = contents_of(file.path);
+    if (!text || support::hash_bytes(*text) != file.hash) return nullptr;
+    texts.push_back(std::move(*text));
+  }
+  std::vector<support::FileId> files;
+  for (std::size_t k = 0; k < texts.size(); ++k) {
+    files.push_back(support::add_source(entry.files[k].path, std::move(texts[k])));
+  }
+  return from_bytes(entry.rules, files);
+}
+
+std::optional<Entry> read(const fs::path& path) {
+  const auto bytes = contents_of(path.string());
+  if (!bytes || !bytes->starts_with(kMagic) || bytes->size() < kMagic.size() + sizeof(std::uint64_t)) {
+    return std::nullopt;
+  }
+  const std::string_view body =
+      std::string_view(*bytes).substr(kMagic.size(), bytes->size() - kMagic.size() - sizeof(std::uint64_t));
+  std::uint64_t sum = 0;
+  std::memcpy(&sum, body.data() + body.size(), sizeof sum);
+  if (support::hash_bytes(body) != sum) return std::nullopt;
+  Entry entry;
+  const std::vector<support::FileId> no_spans;
+  Reader reader(body, no_spans);
+  reader(entry);
+  return reader.ok() && reader.at_end() ? std::optional(std::move(entry)) : std::nullopt;
+}
+
+// Written beside its place and moved there, so that nobody ever reads a part of it.
+void write(const fs::path& path, const Entry& entry) {
+  const std::vector<support::FileId> no_spans;
+  Writer writer(no_spans);
+  writer(entry);
+  std::string body = writer.take();
+  const std::uint64_t sum = support::hash_bytes(body);
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  static std::atomic<unsigned> count = 0;
+  const auto unique = fs::file_time_type::clock::now().time_since_epoch().count();
+  const fs::path temporary = path.string() + "." + std::to_string(unique) + "." + std::to_string(++count);
+  std::ofstream stream(temporary, std::ios::binary);
+  stream << kMagic << body;
+  stream.write(reinterpret_cast<const char*>(&sum), sizeof sum);
+  stream.close();
+  if (stream) fs::rename(temporary, path, error);
+  if (!stream || error) fs::remove(temporary, error);
+}
+
+}  // namespace
+
+Loaded load_rules(const std::vector<std::string>& paths, const std::vector<std::string>& folders,
+                  const std::string& cache_folder) {
+  const std::optional<std::string> stamp = cache_folder.empty() ? std::nullopt : program_stamp();
+  if (!stamp) return load_rules(paths, folders);
+  Entry entry;
+  std::error_code ignored;
+  entry.question = *stamp + "\n" + fs::current_path(ignored).string();
+  for (const std::string& path : paths) entry.question += "\nload " + path;
+  for (const std::string& folder : folders) entry.question += "\nin " + folder;
+  std::ostringstream name;
+  name << "rules-" << std::hex << support::hash_bytes(entry.question);
+  const fs::path place = fs::path(cache_folder) / name.str();
+  if (const auto known = read(place); known && known->question == entry.question) {
+    if (auto rules = valid(*known)) return {std::move(rules), {}};
+  }
+  FilesSeen seen;
+  Loaded loaded = load_rules(paths, folders, seen);
+  if (!loaded.ok() || !loaded.diagnostics.empty()) return loaded;
+  const auto bytes = to_bytes(*loaded.rules);
+  // The texts are those that were read: a file that changes meanwhile does not match.
+  if (!bytes || loaded.rules->files().size() != seen.read.size()) return loaded;
+  for (const support::FileId file : loaded.rules->files()) {
+    entry.files.push_back({support::source_path(file), support::hash_bytes(support::source_text(file))});
+  }
+  entry.absent = std::move(seen.absent);
+  entry.rules = *bytes;
+  write(place, entry);
+  return loaded;
+}
+
+}  // namespace entangle::rules

@@ -1,0 +1,160 @@
+// Rule sets kept on disk are used exactly when they are what loading would give.
+
+#include "entangle/rules/cache.h"
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "helpers.h"
+
+using namespace entangle;
+using namespace entangle::rules;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Folder {
+  Folder()
+      : path(fs::temp_directory_path() / ("entangle-cache-test-" + std::to_string(std::random_device{}()))) {
+    fs::create_directories(path / "lib");
+    fs::create_directories(path / "other");
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path / name, std::ios::binary) << text;
+    return (path / name).string();
+  }
+  Loaded load(const std::string& root) const {
+    return load_rules({root}, {(path / "lib").string(), (path / "other").string()}, cache());
+  }
+  std::string cache() const { return (path / "cache" / "below").string(); }
+  std::vector<fs::path> entries() const {
+    std::vector<fs::path> found;
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(cache(), ignored)) found.push_back(entry.path());
+    return found;
+  }
+  fs::path path;
+};
+
+std::string read(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+const std::string kRoot = "include \"ops.rules\";\n" + std::string(R"(
+lemma scales(x: tensor, c: scalar): scale(scale(x; c); 1 / 2) => scale(x; c / 2);
+lemma infinite(x: tensor): scale(x; 1.5) == scale(scale(x; 3); 0.5) when rank(x) == 2;
+lower my.scaled.default(x: tensor, c: scalar; alpha: scalar = 0.1): scale(x; c * alpha);
+)");
+
+std::vector<std::string> lemmas(const Loaded& loaded) {
+  std::vector<std::string> names;
+  for (const Lemma& lemma : loaded.rules->lemmas()) names.push_back(lemma.name);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("what comes from the cache is what was loaded") {
+  const Folder folder;
+  folder.write("lib/ops.rules", kOperators);
+  const std::string root = folder.write("root.rules", kRoot);
+  const Loaded first = folder.load(root);
+  REQUIRE(first.ok());
+  REQUIRE(folder.entries().size() == 1);
+  const auto before = fs::last_write_time(folder.entries()[0]);
+  const Loaded second = folder.load(root);
+  REQUIRE(second.ok());
+  CHECK(fs::last_write_time(folder.entries()[0]) == before);
+  CHECK(to_bytes(*second.rules) == to_bytes(*first.rules));
+  CHECK(second.rules->fingerprint() == first.rules->fingerprint());
+  // Places point into the texts.
+  const Lemma& lemma = second.rules->lemmas()[0];
+  CHECK(support::source_path(lemma.span.file) == root);
+  CHECK(support::source_text(lemma.span.file) == kRoot);
+  CHECK(lemma.span.line == first.rules->lemmas()[0].span.line);
+  CHECK(to_string(lemma.left) == to_string(first.rules->lemmas()[0].left));
+  CHECK(second.rules->find_op("scale") == first.rules->find_op("scale"));
+  CHECK(second.rules->lowerings_of("my.scaled.default").size() == 1);
+  CHECK(second.rules->lowerings()[0].parameters[2].default_value->value ==
+        first.rules->lowerings()[0].parameters[2].default_value->value);
+}
+
+TEST_CASE("an entry is stale when a file changed, or appeared where it was looked for first") {
+  const Folder folder;
+  folder.write("other/ops.rules", kOperators);
+  const std::string root = folder.write("root.rules", kRoot);
+  CHECK(lemmas(folder.load(root)) == std::vector<std::string>{"scales", "infinite"});
+  folder.write("root.rules", kRoot + "lemma third(x: tensor): scale(x; 1) => x;\n");
+  CHECK(lemmas(folder.load(root)) == std::vector<std::string>{"scales", "infinite", "third"});
+  CHECK(lemmas(folder.load(root)) == std::vector<std::string>{"scales", "infinite", "third"});
+  // An included file, too.
+  folder.write("other/ops.rules", kOperators + "lemma inner(x: tensor): scale(x; 1) => x;\n");
+  CHECK(lemmas(folder.load(root))[0] == "inner");
+  // `lib` comes before `other`.
+  folder.write("lib/ops.rules", kOperators);
+  CHECK(lemmas(folder.load(root)) == std::vector<std::string>{"scales", "infinite", "third"});
+  fs::remove(folder.path / "lib" / "ops.rules");
+  CHECK(lemmas(folder.load(root))[0] == "inner");
+  // Errors and warnings are found each time.
+  folder.write("root.rules", kRoot + "lemma wrong(x: tensor): scal(x; 1) => x;\n");
+  for (int k = 0; k < 2; ++k) {
+    const Loaded failed = folder.load(root);
+    CHECK(!failed.ok());
+    CHECK(failed.diagnostics.size() == 1);
+  }
+}
+
+TEST_CASE("damaged entries are ignored and replaced") {
+  const Folder folder;
+  folder.write("lib/ops.rules", kOperators);
+  const std::string root = folder.write("root.rules", kRoot);
+  const std::string expected = *to_bytes(*folder.load(root).rules);
+  const fs::path entry = folder.entries().at(0);
+  const std::string whole = read(entry);
+  std::mt19937 random(7);
+  for (int k = 0; k < 200; ++k) {
+    std::string damaged = whole;
+    if (k % 4 == 0) {
+      damaged.resize(random() % whole.size());
+    } else {
+      damaged[random() % whole.size()] ^= static_cast<char>(1 + random() % 255);
+    }
+    std::ofstream(entry, std::ios::binary) << damaged;
+    const Loaded loaded = folder.load(root);
+    REQUIRE(loaded.ok());
+    CHECK(to_bytes(*loaded.rules) == expected);
+  }
+  CHECK(read(entry) == whole);
+}
+
+TEST_CASE("bytes of rule sets: damage that no checksum has caught") {
+  const Loaded loaded = load_rules_text("bytes.rules", kOperators + kRoot.substr(kRoot.find('\n')), {});
+  REQUIRE(loaded.ok());
+  const std::string whole = *to_bytes(*loaded.rules);
+  const auto again = from_bytes(whole, loaded.rules->files());
+  REQUIRE(again != nullptr);
+  CHECK(to_bytes(*again) == whole);
+  CHECK(from_bytes(whole, {}) == nullptr);
+  for (std::size_t size = 0; size < whole.size(); size += 1 + whole.size() / 97) {
+    CHECK(from_bytes(whole.substr(0, size), loaded.rules->files()) == nullptr);
+  }
+}
+
+TEST_CASE("without a place for it there is no cache") {
+  const Folder folder;
+  folder.write("lib/ops.rules", kOperators);
+  const std::string root = folder.write("root.rules", kRoot);
+  CHECK(load_rules({root}, {(folder.path / "lib").string()}, "").ok());
+  CHECK(load_rules({root}, {(folder.path / "lib").string()}, (folder.path / "root.rules").string()).ok());
+  CHECK(load_rules({root}, {(folder.path / "lib").string()}, "/proc/nowhere").ok());
+  CHECK(folder.entries().empty());
+}
