@@ -4,6 +4,7 @@
 #include <set>
 
 #include "entangle/eval/element.h"
+#include "entangle/smt/bounds.h"
 #include "entangle/smt/solver.h"
 
 namespace entangle::infer {
@@ -39,6 +40,9 @@ bool inside(const EGraph& graph, const Bounded& lookup) {
   const auto at = elements.fresh_index(lookup.index);
   const smt::Term element = elements.at(lookup.index, at);
   const smt::Term in_range = (smt::Term::integer(0) <= element) && (element < elements.integer(lookup.size));
+  if (smt::follows_by_bounds(elements.facts(), in_range)) {
+    return true;
+  }
   smt::Solver solver;
   for (const smt::Term& fact : elements.facts()) {
     solver.add(fact);
