@@ -38,6 +38,37 @@ LocalProblem::LocalProblem(const Selection& selection, smt::Oracle& oracle, Leav
     graph_.merge(made, local(application.term), kDefinition);
   }
   add_classes(selection.classes().size());
+  open_sums();
+}
+
+void LocalProblem::open_sums() {
+  std::vector<TermId> sums;
+  for (const Selection::Application& application : selection_.applications()) {
+    const rules::Operator& op = joint_.graph().rules().op(joint_.graph().original(application.term).op);
+    if (op.clean && op.elementwise) {
+      sums.push_back(application.term);
+    }
+  }
+  std::ranges::sort(sums);
+  std::unordered_map<TermId, std::vector<TermId>> terms_of;  // by joint class
+  for (const TermId sum : sums) {
+    const auto node = joint_.graph().original(sum);
+    std::vector<TermId> terms;
+    for (const TermId child : node.children) {
+      const auto inner = terms_of.find(joint_.graph().find(child));
+      if (inner == terms_of.end()) {
+        terms.push_back(local(child));
+      } else {
+        terms.insert(terms.end(), inner->second.begin(), inner->second.end());
+      }
+    }
+    if (terms.size() > node.children.size()) {
+      const TermId made = graph_.make(node.op, node.attrs, terms);
+      ENTANGLE_CHECK(made != kNoTerm, "a sum has no type: " + graph_.last_error());
+      graph_.merge(made, local(sum), kDefinition);
+    }
+    terms_of.emplace(joint_.graph().find(sum), std::move(terms));
+  }
 }
 
 void LocalProblem::add_classes(std::size_t end) {

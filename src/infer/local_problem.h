@@ -53,6 +53,9 @@ class LocalProblem {
 
  private:
   void add_classes(std::size_t end);
+  // Adds each sum of sums of the selection with all its last terms: a chain of n sums (accumulated gradients)
+  // would take the rules n rounds.
+  void open_sums();
   void index_owners();
   relation::ExtractOptions options_for(TermId joint_id);
   // Of the joint classes that a local class stands for, the place of one: a tensor where there is one.

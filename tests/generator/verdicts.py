@@ -54,6 +54,7 @@ RIGHT = [
     dict(strategy="dp", ranks=4, tp=2, batch=5),
     dict(strategy="ga", micro=2, batch=4),
     dict(strategy="ga", micro=3, batch=7),
+    dict(strategy="ga", micro=40, batch=81),
     dict(strategy="pp", layers=2, seq=3, batch=4),
     dict(strategy="cp", seq=4),
     dict(strategy="cp", ranks=3, seq=6),
