@@ -145,11 +145,8 @@ bool Run::select(Selection& selection, std::size_t from, Next next) {
     if (selection.used[i] != 0) {
       continue;
     }
-    bool tried = false;
-    for (std::size_t j = 0; j < i && !tried; ++j) {
-      tried = selection.used[j] == 0 && selection.operands[j] == selection.operands[i];
-    }
-    if (tried) {
+    // Operands of a commutative operator are sorted: equal ones are neighbours, and one of them is enough.
+    if (i > 0 && selection.used[i - 1] == 0 && selection.operands[i - 1] == selection.operands[i]) {
       continue;
     }
     selection.used[i] = 1;
