@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "entangle/graph/read.h"
+#include "entangle/support/parallel.h"
 #include "relation/failure.h"
 
 namespace entangle::relation {
@@ -23,11 +24,15 @@ graph::Graph read(const Manifest& manifest, const Text& name, const graph::ReadO
 support::Result<ProgramGraphs> read_programs(const Manifest& manifest) {
   return guarded([&] {
     ProgramGraphs result;
-    result.sequential = read(manifest, manifest.sequential, {});
     const bool shared = manifest.distribution == Manifest::Distributed::one;
-    for (std::size_t rank = 0; rank < manifest.ranks; ++rank) {
-      result.ranks.push_back(read(manifest, manifest.file_of_rank(rank), {rank, shared}));
-    }
+    result.ranks.resize(manifest.ranks);
+    support::for_each_index(manifest.ranks + 1, [&](std::size_t k) {
+      if (k == 0) {
+        result.sequential = read(manifest, manifest.sequential, {});
+      } else {
+        result.ranks[k - 1] = read(manifest, manifest.file_of_rank(k - 1), {k - 1, shared});
+      }
+    });
     return result;
   });
 }
