@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/output_file.h"
+#include "cli/progress_line.h"
 #include "cli/rule_loader.h"
 #include "entangle/infer/check.h"
 #include "entangle/relation/manifest.h"
@@ -94,6 +95,13 @@ class Check {
     options.time_limit = arguments_.time_limit;
     options.memo = arguments_.memo;
     options.all_relations = arguments_.verbose;
+    ProgressLine line;
+    if (line.on_terminal()) {
+      options.progress = [&](std::size_t done, std::size_t total, const std::string& current) {
+        line.show(path + ": " + std::to_string(done) + " of " + std::to_string(total) + " operators, at " +
+                  current);
+      };
+    }
     support::Result<infer::Verdict> verdict = infer::check(*manifest, rules.engine, options);
     if (!verdict) return std::move(verdict.error());
     return std::move(*verdict);

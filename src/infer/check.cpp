@@ -16,6 +16,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::chrono::milliseconds kUntilProgress(500);
+constexpr std::chrono::milliseconds kBetweenProgress(100);
+
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -257,6 +260,16 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   if (options.time_limit) {
     walk_options.deadline = start + std::chrono::duration_cast<Clock::duration>(
                                         std::chrono::duration<double>(*options.time_limit));
+  }
+  if (options.progress) {
+    walk_options.progress = [&programs, &options, last = start + kUntilProgress - kBetweenProgress](
+                                std::size_t done, std::size_t total, TermId next) mutable {
+      const auto now = Clock::now();
+      if (now - last >= kBetweenProgress) {
+        last = now;
+        options.progress(done, total, programs.names->place(next).tensor);
+      }
+    };
   }
   Walk walk(*programs.joint, *programs.oracle, *engine.program, walk_options);
   const std::vector<Question> asked = questions(programs);

@@ -46,7 +46,11 @@ void Walk::run(const std::vector<TermId>& wanted) {
     const auto node = joint_.graph().original(term);
     stack.insert(stack.end(), node.children.begin(), node.children.end());
   }
+  std::size_t done = 0;
   for (const TermId term : needed) {
+    if (options_.progress) {
+      options_.progress(done++, needed.size(), term);
+    }
     done_.insert(term);
     const auto node = joint_.graph().original(term);
     if (node.op == rules::kNoOp) {

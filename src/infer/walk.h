@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -24,6 +25,8 @@ struct WalkOptions {
   egraph::Limits limits;
   std::size_t most_carried = 16;
   bool memo = true;
+  // Called before each operator: how many are done, of how many, and which is next.
+  std::function<void(std::size_t done, std::size_t total, TermId next)> progress = {};
   std::optional<std::chrono::steady_clock::time_point> deadline;
 };
 

@@ -6,8 +6,10 @@
 // it. Bad input is an error, never a verdict.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "entangle/egraph/saturate.h"
 #include "entangle/infer/verdict.h"
@@ -29,7 +31,9 @@ struct CheckOptions {
   egraph::Limits limits;
   std::optional<double> time_limit;  // seconds; reaching it makes the verdict unproved
   bool memo = true;                  // solve equal local problems once; without, the verdict is the same
-  bool all_relations = false;        // fill Verdict::relations
+  // Called now and then when a check takes long: operators done, of how many, and the current tensor.
+  std::function<void(std::size_t done, std::size_t total, const std::string& current)> progress = {};
+  bool all_relations = false;  // fill Verdict::relations
 };
 
 support::Result<Verdict> check(const relation::Manifest& manifest, const Engine& engine,
