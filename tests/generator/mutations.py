@@ -180,8 +180,8 @@ def of_collective(node, graph, rank):
         yield "own part, not summed", changed(node, op="aten.slice.Tensor", args=[args[0], 0, place * n, place * n + n])
 
 
-def of_operator(node):
-    """(what, nodes) of a local operator."""
+def of_operator(node, sizes):
+    """(what, nodes) of a local operator. `sizes`: the shapes so far."""
     op, args = node["op"], node["args"]
     for other in OTHER.get(op, []):
         if "lt" in other or "ge" in other or "eq" in other or all(isinstance(a, (dict, int, float, list, bool)) for a in args):
@@ -197,8 +197,10 @@ def of_operator(node):
     if "scale" in node.get("kwargs", {}):
         yield "scale larger", changed(node, kwargs={**node["kwargs"], "scale": 1.25 * node["kwargs"]["scale"]})
     if op == "aten.slice.Tensor" and all(isinstance(a, int) for a in args[1:]):
+        whole = sizes[args[0]["ref"]][args[1]]
         for by in (-1, 1):
-            yield f"begins {by} further", changed(node, args=[args[0], args[1], args[2] + by, args[3] + by])
+            if isinstance(whole, int) and 0 <= args[2] + by and args[3] + by <= whole:
+                yield f"begins {by} further", changed(node, args=[args[0], args[1], args[2] + by, args[3] + by])
     if op == "aten.arange.start" and all(isinstance(a, int) for a in args):
         yield "begins one further", changed(node, args=[args[0] + 1, args[1] + 1])
     if op == "aten.cat.default" and len(args[0]) > 1:
@@ -257,7 +259,7 @@ def changes(graph, rank, source):
             elif node["op"] == "operator.getitem":
                 found["piece"] = of_choice(node, sizes)
             elif not node["op"].startswith("c10d."):
-                found["operator"] = of_operator(node)
+                found["operator"] = of_operator(node, sizes)
                 found["operand"] = of_operand(node, earlier, source)
             if single and not node["op"].startswith("c10d."):
                 found["result"] = of_result(node)
@@ -344,7 +346,7 @@ def judge(program, mutant, seconds):
     """(how the outputs are, the verdict, a complaint), or None for a mutant that is no program."""
     try:
         values, worst = mutant.subject.run(mutant.ranks)
-    except (AssertionError, ArithmeticError, ValueError, TypeError):
+    except (AssertionError, ArithmeticError, ValueError, TypeError, IndexError):
         return None
     state = "differ" if worst > DIFFERENT else "are equal" if worst <= EQUAL else "hardly differ"
     code, result, text = check(program, mutant, seconds)
