@@ -127,7 +127,7 @@ def report(program, manifest, seconds):
         file = pathlib.Path(name, "report.json")
         run = subprocess.run([program, "check", str(manifest), "--verbose", "--time-limit", str(seconds), "--json", str(file)],
                              capture_output=True, text=True, timeout=600)
-        results = json.loads(file.read_text(encoding="utf-8"))["results"] if file.exists() else []
+        results = json.loads(file.read_text(encoding="utf-8")).get("results", []) if file.exists() else []
         return run.returncode, results[0] if results and "verdict" in results[0] else None, run.stdout + run.stderr
 
 

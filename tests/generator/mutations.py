@@ -41,6 +41,7 @@ verdicts = module(ROOT / "tests" / "generator" / "verdicts.py")
 RIGHT, SMALL, describe = verdicts.RIGHT, verdicts.SMALL, verdicts.describe
 
 DIFFERENT, EQUAL = 1e-6, 1e-9
+BAD_INPUT = 2  # the exit code: some mutants are no graphs
 MOST_RANKS = 5  # of generated programs: numbers in plain Python take their time
 
 
@@ -351,7 +352,7 @@ def judge(program, mutant, seconds):
     state = "differ" if worst > DIFFERENT else "are equal" if worst <= EQUAL else "hardly differ"
     code, result, text = check(program, mutant, seconds)
     if result is None:
-        return state, "-", f"exit code {code}\n{text}"
+        return state, "bad input" if code == BAD_INPUT else "-", "" if code == BAD_INPUT else f"exit code {code}\n{text}"
     if worst > DIFFERENT and result["verdict"] == "refines":
         return state, "refines", f"outputs differ by {worst:.1e}\n{text}"
     _, wrong = expressions.wrong_relations(result, mutant.subject.values, values, mutant.subject.symbols) if values else (0, [])
