@@ -121,6 +121,9 @@ bool Lowerer::step(std::uint32_t rank) {
     return arrive(rank, node);
   } else {
     good = operation(rank, node);
+    if (good && !at.mutates.empty() && named_in_place(at.op)) {
+      retire(rank, node);
+    }
   }
   state.at += good ? 1 : 0;
   return good;

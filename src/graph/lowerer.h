@@ -61,6 +61,9 @@ class Lowerer {
   std::optional<tensor::Attr> arguments(std::uint32_t rank, const Arg& arg,
                                         std::vector<TermId>& operands) const;
   void spoil(std::uint32_t rank, NodeIndex node, bool described);
+  void retire(std::uint32_t rank, NodeIndex node);
+  std::vector<NodeIndex> sharing(std::uint32_t rank, NodeIndex node,
+                                 const std::vector<NodeIndex>& operands) const;
   std::vector<TermId> bases(std::uint32_t rank, NodeIndex node) const;
   bool touches_empty(std::uint32_t rank, NodeIndex node) const;
   bool is_random(const rules::Lowering& lowering);

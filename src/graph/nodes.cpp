@@ -456,6 +456,65 @@ std::vector<TermId> Lowerer::bases(std::uint32_t rank, NodeIndex node) const {
   return result;
 }
 
+// The earlier nodes of whose elements these operands hold some.
+std::vector<NodeIndex> Lowerer::sharing(std::uint32_t rank, NodeIndex node,
+                                        const std::vector<NodeIndex>& operands) const {
+  std::set<TermId> changed;
+  for (const NodeIndex operand : operands) {
+    for (const TermId base : bases(rank, operand)) {
+      changed.insert(base);
+    }
+  }
+  std::vector<NodeIndex> result;
+  for (NodeIndex earlier = 0; earlier < node; ++earlier) {
+    const std::vector<TermId> own = bases(rank, earlier);
+    if (std::any_of(own.begin(), own.end(), [&](TermId base) { return changed.contains(base); })) {
+      result.push_back(earlier);
+    }
+  }
+  return result;
+}
+
+// An operator that works in place by its name has run, with `mutates`: what it changed has its new value in
+// the results of the operator. Later nodes that name the old tensor, or a view of it, would mean the new
+// value: they get an unknown.
+void Lowerer::retire(std::uint32_t rank, NodeIndex node) {
+  const Graph& graph = *ranks_[rank].graph;
+  const Node& at = node_of(rank, node);
+  std::vector<NodeIndex> operands;
+  const auto add = [&](NodeIndex operand) { operands.push_back(operand); };
+  std::size_t positional = 0;
+  for (const std::string& name : at.mutates) {
+    if (const Arg* arg = at.kwarg(name)) {
+      for_each_ref(*arg, add);
+    } else if (positional < at.args.size()) {
+      for_each_ref(at.args[positional++], add);
+    }
+  }
+  for (const NodeIndex earlier : sharing(rank, node, operands)) {
+    bool named_later = false;
+    for (NodeIndex later = node + 1; later < graph.nodes.size() && !named_later; ++later) {
+      for_each_operand(graph.nodes[later],
+                       [&](NodeIndex operand) { named_later = named_later || operand == earlier; });
+    }
+    const std::string reason = "`" + at.name + "` (" + at.op +
+                               ") changes it in place: its new value is a result of `" + at.name + "`";
+    if (std::find(graph.outputs.begin(), graph.outputs.end(), earlier) != graph.outputs.end()) {
+      block(rank, earlier, reason);
+    } else if (named_later) {
+      std::vector<TermId> terms = ranks_[rank].terms(earlier);
+      for (std::size_t k = 0; k < terms.size(); ++k) {
+        if (terms[k] != kNoTerm) {
+          const TensorRef ref{rank, earlier, static_cast<std::uint32_t>(k)};
+          terms[k] = target_.fresh(target_.type(terms[k]), lowered_.describe(ref));
+          lowered_.blocked.push_back({ref, reason});
+        }
+      }
+      ranks_[rank].stale[earlier] = std::move(terms);
+    }
+  }
+}
+
 // An operator that works in place without `mutates` has run: the operands it may have changed (the first,
 // when the operator is described) and their views are unknown from here on.
 void Lowerer::spoil(std::uint32_t rank, NodeIndex node, bool described) {
@@ -468,17 +527,8 @@ void Lowerer::spoil(std::uint32_t rank, NodeIndex node, bool described) {
   if (described && !operands.empty()) {
     operands.resize(1);
   }
-  std::set<TermId> changed;
-  for (const NodeIndex operand : operands) {
-    for (const TermId base : bases(rank, operand)) {
-      changed.insert(base);
-    }
-  }
-  for (NodeIndex earlier = 0; earlier < node; ++earlier) {
-    const std::vector<TermId> own = bases(rank, earlier);
-    if (std::any_of(own.begin(), own.end(), [&](TermId base) { return changed.contains(base); })) {
-      block(rank, earlier, "`" + at.name + "` (" + at.op + ") changes it in place and does not say so");
-    }
+  for (const NodeIndex earlier : sharing(rank, node, operands)) {
+    block(rank, earlier, "`" + at.name + "` (" + at.op + ") changes it in place and does not say so");
   }
 }
 

@@ -23,8 +23,13 @@ struct RankState {
   std::map<std::string, std::int64_t> sites;     // calls of each operator so far
   NodeIndex at = 0;                              // the next node
 
-  // The terms of a node's results.
-  const std::vector<TermId>& terms(NodeIndex node) const { return (*nodes)[node].results; }
+  std::map<NodeIndex, std::vector<TermId>> stale;  // what is left of tensors that were changed in place
+
+  // The terms of a node's results as they are for the next node.
+  const std::vector<TermId>& terms(NodeIndex node) const {
+    const auto changed = stale.find(node);
+    return changed == stale.end() ? (*nodes)[node].results : changed->second;
+  }
   // An argument that is a size: a number, or an expression in symbols of this graph.
   std::optional<sym::Int> size_expression(const std::string& text) const;
   std::string describe(NodeIndex node) const { return "`" + graph->nodes[node].name + "`"; }

@@ -270,4 +270,16 @@ def randomness(s):
     s.case("aten.randint.low", 1, 5, [2, 3], unknown=[0])
     s.case("aten.randperm.default", 5, unknown=[0])
     s.case("aten.normal_functional.default", x, unknown=[0])
+    p = torch.full_like(x, 0.5)
+    for op, operands in [
+            ("bernoulli.Tensor", (x, p)), ("binomial.default", (p, p)), ("poisson.default", (p,)), ("_standard_gamma.default", (p,)),
+            ("_sample_dirichlet.default", (p,)), ("cauchy.default", (x, 0, 2)), ("exponential.default", (x, 2)), ("geometric.default", (x, 0.5)),
+            ("log_normal.default", (x,)), ("normal.Tensor_float", (x, 2)), ("normal.float_Tensor", (1, p)), ("normal.Tensor_Tensor", (x, p)),
+            ("normal.float_float", (0, 1, [2, 3])), ("random.default", (x,)), ("random.to", (x, 5)), ("random.from", (x, 1, 5)),
+            ("randint_like.default", (x, 5)), ("randint_like.low_dtype", (x, 1, 5)), ("alpha_dropout.default", (x, 0.5, True)),
+            ("feature_dropout.default", (x, 0.5, True)), ("feature_alpha_dropout.default", (x, 0.5, True)), ("rrelu.default", (x, 0.1, 0.3, True)),
+            ("rrelu_with_noise.default", (x, p, 0.1, 0.3, True)), ("rand.generator", ([2, 3],)), ("randn.generator", ([2, 3],)),
+            ("randint.generator", (5, [2, 3])), ("randint.low_generator", (1, 5, [2, 3])), ("randperm.generator", (5,))]:
+        s.case(f"aten.{op}", *operands, unknown=[0], **(dict(generator=None) if op.endswith("generator") else {}))
+    s.case("aten._fused_dropout.default", x, 0.5, reference=lambda: (x, x.to(torch.uint8)), unknown=[0, 1])
     s.case("aten.uniform.default", x, unknown=[0])
