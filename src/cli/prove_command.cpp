@@ -11,6 +11,7 @@
 #include "cli/rule_loader.h"
 #include "entangle/prove/prove.h"
 #include "entangle/rules/ruleset.h"
+#include "entangle/smt/query_cache.h"
 #include "entangle/support/diagnostic.h"
 #include "entangle/support/text.h"
 
@@ -23,7 +24,11 @@ using prove::Result;
 
 std::string ranks_of(const Result& result) {
   std::vector<std::string> ranks;
-  for (const auto& [rank, count] : result.ranks) ranks.push_back(std::to_string(rank));
+  std::set<std::size_t> all = result.proved_ranks;
+  if (all.empty()) {
+    for (const auto& [rank, count] : result.ranks) all.insert(rank);
+  }
+  for (const std::size_t rank : all) ranks.push_back(std::to_string(rank));
   return support::join(ranks, ",");
 }
 
@@ -42,6 +47,7 @@ class Prove {
   explicit Prove(const ProveArguments& arguments) : arguments_(arguments) {}
 
   ExitCode run() {
+    smt::QueryCache::shared().enable(true);
     if (!arguments_.json.empty() && !to_stdout()) {
       if (const support::Status opened = json_.open(arguments_.json); !opened) {
         std::cerr << support::render(opened.error());
@@ -137,6 +143,8 @@ class Prove {
                           {"instances", result.instances},
                           {"forms", result.forms},
                           {"forms_proved", result.proved},
+                          {"forms_bounded", result.bounded},
+                          {"longest_list", result.longest},
                           {"operators", result.operators},
                           {"seconds", result.seconds},
                           {"reason", result.reason},

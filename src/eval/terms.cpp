@@ -15,7 +15,6 @@ TermId Terms::make(rules::OpId op, const Attr& attrs, std::span<const TermId> ch
       return static_cast<TermId>(id);
     }
   }
-  if (before_make_) before_make_({op, attrs, children});
   std::vector<const TensorType*> types;
   std::vector<sym::Scalar> values;
   for (const TermId child : children) {
@@ -46,6 +45,7 @@ bool Terms::any_node(TermId id, rules::OpId op, const std::function<bool(const t
 }
 
 std::vector<sym::Int> Terms::tiling(TermId id, std::size_t axis) const {
+  if (tile_) return tile_(id, axis);
   const sym::Int size = nodes_[id].type.shape.at(axis);
   if (!size.is_constant() || size.value() < 2) {
     return {};

@@ -3,25 +3,28 @@
 #include <algorithm>
 
 #include "entangle/smt/solver.h"
+#include "entangle/support/hash.h"
+#include "prove/symbolic.h"
 
 namespace entangle::prove {
 
 using eval::Undefined;
-using rules::Base;
 using rules::Expr;
-using rules::ExprKind;
 using sym::Int;
-using tensor::Attr;
+using tensor::TensorType;
 using term::kNoTerm;
-using term::TermId;
 using term::Value;
-using Relation = Condition::Atom::Relation;
 
 namespace {
 
-constexpr std::size_t kAttempts = 80;
-constexpr std::size_t kChoices = 5;
-constexpr std::uint32_t kSteps = 100'000;
+constexpr std::size_t kRuns = 250'000;
+constexpr std::size_t kDepth = 120;      // questions asked of one form
+constexpr std::int64_t kEnumerated = 6;  // values of an integer that must be known
+constexpr std::size_t kCases = 200;      // parts of the result's index
+constexpr std::int64_t kSmall = 3;       // sizes when all of them are tried
+constexpr std::size_t kSmallSymbols = 4;
+constexpr std::uint64_t kGuesses = 24;         // sizes that are tried
+constexpr std::uint32_t kModelSteps = 200'000;
 
 class NoPatterns final : public term::PatternHost {
  public:
@@ -29,446 +32,522 @@ class NoPatterns final : public term::PatternHost {
   TermId lookup(const Expr&, term::Frame&) override { return kNoTerm; }
 };
 
-bool is_structural(Base base) {
-  return base == Base::axis || base == Base::count || base == Base::perm;
-}
-
-const Expr* find_generic(const Expr& expr) {
-  if (expr.kind == ExprKind::generic) return &expr;
-  for (const Expr& arg : expr.args) {
-    if (const Expr* found = find_generic(arg)) return found;
-  }
-  return nullptr;
-}
-
-sym::Facts facts_of(const std::vector<std::pair<Int, bool>>& symbols,
-                    const std::vector<Condition::Atom>& atoms) {
-  sym::Facts facts;
-  for (const auto& [symbol, size] : symbols) {
-    facts.declare_symbol(symbol.name(), size ? std::optional<std::int64_t>(1) : std::nullopt);
-  }
-  for (const Condition::Atom& atom : atoms) {
-    switch (atom.relation) {
-      case Relation::equal:
-        facts.add_equal(atom.left, atom.right);
-        break;
-      case Relation::less_equal:
-        facts.add_le(atom.left, atom.right);
-        break;
-      case Relation::divides:
-        facts.add_divides(atom.left, atom.right);
-        break;
-    }
-  }
-  return facts;
-}
-
 }  // namespace
 
-// One attempt: everything that depends on the facts.
-struct Form::World {
-  World(const rules::RuleSet& rules, sym::Facts facts)
-      : oracle(std::move(facts)), typing(rules, oracle), terms(typing), evaluator(terms, typing, &patterns) {}
+// Everything that depends on what is assumed of the sizes.
+struct Forms::World {
+  World(const rules::RuleSet& rules, const rules::Lemma& lemma, rules::OpId op, const Limits& limits,
+        Scenario& given, Chooser& chooser)
+      : scenario(given),
+        oracle(given.facts(), {true, 20'000, 16}),
+        typing(rules, oracle),
+        terms(typing),
+        evaluator(terms, typing, &patterns),
+        builder(lemma, op, limits, given, chooser, typing, terms, evaluator) {
+    terms.tile_with([this](TermId id, std::size_t axis) { return builder.tiling(id, axis); });
+  }
+  Scenario& scenario;
   smt::Oracle oracle;
   term::Typing typing;
   eval::Terms terms;
   NoPatterns patterns;
   term::Evaluator evaluator;
-  term::Frame frame;
-  term::Focus focus;
-  std::map<TermId, TermId> leaves;
+  Builder builder;
+  std::size_t cases = 0;
 };
 
-Form::Form(const rules::RuleSet& rules, const rules::Lemma& lemma, Sampler& sampler)
-    : rules_(rules), lemma_(lemma), sampler_(sampler), structural_(lemma.slots.size()) {
-  for (std::size_t k = 0; k < lemma.slots.size(); ++k) {
-    structural_[k] = is_structural(lemma.slots[k].type.base);
+Forms::Forms(const rules::RuleSet& rules, const rules::Lemma& lemma, rules::OpId op, const Limits& limits,
+             AskSolver unsatisfiable)
+    : rules_(rules), lemma_(lemma), op_(op), limits_(limits), unsatisfiable_(std::move(unsatisfiable)) {}
+
+FormResults Forms::run() {
+  explore({});
+  return std::move(results_);
+}
+
+void Forms::record(Scenario& scenario, Verdict verdict, bool small) {
+  if (verdict == Verdict::infeasible) return;
+  if (small) {
+    if (verdict == Verdict::unproved) throw Undefined{why_};
+    return;
   }
-  if (lemma.generic) {
-    for (const rules::Slot slot : {lemma.generic->axis, lemma.generic->result_axis}) {
-      if (slot != rules::kNoSlot) structural_[slot] = true;
-    }
-  }
-  for (const rules::Given& given : lemma.given) find_structure(given.pattern);
-  find_structure(lemma.left);
-  for (std::size_t k = 0; k < lemma.slots.size(); ++k) {
-    if (k < sampler.matched().size() && sampler.matched()[k]) {
-      key_ += lemma.slots[k].name + "=" + text(*sampler.matched()[k], structural_[k]) + " ";
-    }
-  }
-  if (sampler.op() == rules::kNoOp) return;
-  const rules::Operator& op = rules.op(sampler.op());
-  key_ += op.name + " " + std::to_string(sampler.focus().operand);
-  for (const TermId child : sampler.focus().children) key_ += " " + text(Value(term::Term{child}), true);
-  for (std::size_t k = 0; k < op.attributes.size(); ++k) {
-    key_ += " " + text(Value(sampler.focus().attrs.as_list()[k]), is_structural(op.attributes[k].type.base));
+  ++results_.instances;
+  if (verdict == Verdict::proved) ++results_.proved;
+  if (verdict == Verdict::vacuous) ++results_.vacuous;
+  if (verdict != Verdict::unproved) return;
+  const std::string text = about_ + (scenario.to_string().empty() ? "" : " with " + scenario.to_string()) + ": " + why_;
+  if (small_sizes(scenario)) {
+    ++results_.bounded;
+    if (results_.limited.empty()) results_.limited = text;
+  } else if (results_.unproved.empty()) {
+    results_.unproved = text;
   }
 }
 
-void Form::structural(const Expr& expr) {
-  if (expr.kind == ExprKind::variable && expr.slot < structural_.size()) structural_[expr.slot] = true;
-  for (const Expr& arg : expr.args) structural(arg);
-}
-
-void Form::find_structure(const Expr& pattern) {
-  if (pattern.kind == ExprKind::apply) {
-    const rules::Operator& op = rules_.op(pattern.op);
-    for (std::size_t k = 0; k < pattern.attrs.size(); ++k) {
-      if (is_structural(op.attributes[k].type.base)) structural(pattern.attrs[k]);
-    }
+void Forms::explore(Scenario scenario) {
+  if (depth_ > kDepth || results_.runs >= kRuns) {
+    results_.complete = false;
+    return;
   }
-  for (const Expr& arg : pattern.args) find_structure(arg);
-}
-
-std::string Form::text(const Value& value, bool fixed) {
-  if (const term::Term* one = value.as_term()) {
-    const tensor::TensorType& type = sampler_.terms().type(one->id);
-    return std::string(tensor::to_string(type.dtype)) + "/" + std::to_string(type.rank());
-  }
-  if (const std::vector<Value>* list = value.as_list()) {
-    std::string result = "[";
-    for (const Value& entry : *list) result += text(entry, fixed) + ",";
-    return result + "]";
-  }
-  const auto attr = value.to_attr();
-  if (!attr) return "?";
-  if (!fixed && attr->kind() == Attr::Kind::integer) return "n";
-  return attr->kind() == Attr::Kind::scalar ? "c" : tensor::to_string(*attr);
-}
-
-Int Form::symbol(bool size) {
-  const Int symbol = Int::symbol((size ? "n" : "m") + std::to_string(next_++));
-  if (std::ranges::none_of(symbols_, [&](const auto& one) { return one.first == symbol; })) {
-    symbols_.emplace_back(symbol, size);
-  }
-  return sym::substitute(symbol, solved_);
-}
-
-Attr Form::lifted(const Attr& attr, const rules::Type& type) {
-  if (is_structural(type.base)) return attr;
-  if (attr.kind() == Attr::Kind::integer) return Attr::of(symbol(false));
-  if (attr.kind() == Attr::Kind::scalar) {
-    const auto ratio = sym::Scalar(symbol(false)) / sym::Scalar(symbol(true));
-    if (!ratio) throw Undefined{"a scalar"};
-    return Attr::of(*ratio);
-  }
-  if (attr.kind() == Attr::Kind::list) {
-    std::vector<Attr> entries;
-    for (const Attr& entry : attr.as_list()) entries.push_back(lifted(entry, type));
-    return Attr::list(entries);
-  }
-  return attr;
-}
-
-Value Form::lifted(const Value& value, bool fixed, World& world) {
-  if (const term::Term* one = value.as_term()) {
-    if (const auto found = world.leaves.find(one->id); found != world.leaves.end()) {
-      return Value(term::Term{found->second});
-    }
-    eval::Terms& terms = sampler_.terms();
-    if (terms.node(one->id).op != rules::kNoOp) throw Undefined{"a tensor that is one known scalar"};
-    if (terms.interval(one->id).low) throw Undefined{"a tensor with known bounds"};
-    tensor::TensorType type = terms.type(one->id);
-    for (Int& size : type.shape) size = symbol(true);
-    const TermId leaf = world.terms.fresh(type, terms.label(one->id));
-    world.leaves[one->id] = leaf;
-    return Value(term::Term{leaf});
-  }
-  if (const std::vector<Value>* list = value.as_list()) {
-    std::vector<Value> entries;
-    for (const Value& entry : *list) entries.push_back(lifted(entry, fixed, world));
-    return Value(std::move(entries));
-  }
-  const auto attr = value.to_attr();
-  rules::Type type;
-  type.base = fixed ? Base::axis : Base::any;
-  return attr ? Value(lifted(*attr, type)) : value;
-}
-
-std::string Form::prove() {
-  for (std::size_t k = 0; k < kAttempts; ++k) {
+  ++depth_;
+  const std::size_t given = scenario.choices.size();
+  const std::vector<std::size_t> prefix = scenario.choices;
+  const std::size_t before = results_.instances;
+  std::vector<Chooser::Choice> made;
+  {
+    Scenario tried = scenario;
+    std::vector<Scenario> next;
+    Chooser chooser(prefix);
+    const auto taken = [&](Scenario from) {
+      from.choices.clear();
+      for (const Chooser::Choice& choice : chooser.made()) from.choices.push_back(choice.taken);
+      if (from.choices.size() < prefix.size()) from.choices = prefix;
+      return from;
+    };
     try {
-      return attempt();
-    } catch (const Restart&) {
-    } catch (const Undefined& undefined) {
-      return undefined.what;
-    }
-  }
-  return "too many requirements";
-}
-
-std::string Form::attempt() {
-  next_ = 0;
-  World world(rules_, facts_of(symbols_, atoms_));
-  world.frame.slots.assign(lemma_.slots.size(), std::nullopt);
-  world.terms.before_make([&](const term::NodeView& node) { require(world, node); });
-  for (std::size_t k = 0; k < lemma_.slots.size(); ++k) {
-    if (const auto& value = sampler_.matched()[k])
-      world.frame.slots[k] = lifted(*value, structural_[k], world);
-  }
-  const auto build = [&](const Expr& pattern) {
-    const auto id = world.evaluator.evaluate_term(pattern, world.frame);
-    if (!id || *id == kNoTerm) throw Undefined{"the left side is not built: " + world.evaluator.reason()};
-    return *id;
-  };
-  for (const rules::Given& given : lemma_.given) build(given.pattern);
-  if (const Expr* generic = find_generic(lemma_.left)) {
-    const term::Focus& old = sampler_.focus();
-    const rules::Operator& op = rules_.op(old.op);
-    world.focus = old;
-    for (std::size_t j = 0; j < old.children.size(); ++j) {
-      world.focus.children[j] = j == old.operand
-                                    ? build(generic->args[0])
-                                    : lifted(Value(term::Term{old.children[j]}), false, world).as_term()->id;
-    }
-    std::vector<Attr> attrs;
-    for (std::size_t k = 0; k < op.attributes.size(); ++k) {
-      attrs.push_back(lifted(old.attrs.as_list()[k], op.attributes[k].type));
-    }
-    world.focus.attrs = Attr::list(attrs);
-    world.frame.focus = &world.focus;
-  }
-  const TermId left = build(lemma_.left);
-  for (const Expr& condition : lemma_.when) {
-    const smt::Truth truth = world.evaluator.holds(condition, world.frame);
-    if (smt::is_no(truth)) throw Undefined{"the condition does not hold in this form"};
-    if (smt::is_yes(truth)) continue;
-    try {
-      assume(world, condition);
-    } catch (const Undefined&) {
-      // Nothing is assumed: what is proved then is more.
-    }
-  }
-  world.terms.before_make({});
-  const tensor::TensorType type = world.terms.type(left);
-  const auto right = world.evaluator.evaluate_term(lemma_.right, world.frame, &type);
-  if (!right || *right == kNoTerm)
-    return "the right side is not shown to be defined: " + world.evaluator.reason();
-  return compare(world, left, *right);
-}
-
-std::string Form::compare(World& world, TermId left, TermId right) {
-  const tensor::TensorType& a = world.terms.type(left);
-  const tensor::TensorType& b = world.terms.type(right);
-  if (a.dtype != b.dtype || !smt::is_yes(world.oracle.equal(a.shape, b.shape))) {
-    return "the types are not shown to be equal: " + tensor::to_string(a) + " and " + tensor::to_string(b);
-  }
-  // An index into rows of rows is best taken apart; which factor of the size is the inner one is tried.
-  std::vector<std::vector<Int>> choices{{}};
-  for (const Int size : a.shape) {
-    std::vector<Int> inner;
-    for (const Int symbol : sym::symbols_of(size)) {
-      if (size != symbol && sym::exact_div(size, symbol)) inner.push_back(symbol);
-    }
-    inner.push_back(1);
-    std::vector<std::vector<Int>> longer;
-    for (const std::vector<Int>& choice : choices) {
-      for (const Int one : inner) {
-        if (longer.size() >= kChoices) break;
-        longer.push_back(choice);
-        longer.back().push_back(one);
+      ++results_.runs;
+      const Verdict verdict = attempt(tried, chooser);
+      Scenario now = taken(tried);
+      record(now, verdict, small_);
+    } catch (const Fork& fork) {
+      Scenario yes = taken(tried);
+      if (!yes.refused(fork.question) && fork.question.why != smt::Why::undefined) {
+        // `a < b` is asked as `b <= a`: there either answer may be the required one.
+        if (!fork.required || fork.question.relation == Scenario::Relation::less_equal) {
+          if (fork.question.relation == Scenario::Relation::divides && !yes.may_split()) results_.complete = false;
+          for (Scenario& no : taken(tried).without(fork.question)) next.push_back(std::move(no));
+        }
+        if (yes.assume(fork.question.relation, fork.question.left, fork.question.right)) {
+          next.insert(next.begin(), std::move(yes));
+        }
+      } else if (applies_) {
+        // Whether it holds is not seen though it is assumed not to.
+        about_ += "?";
+        why_ = "a question is not decided: " + sym::to_string(fork.question.left) + " and " +
+               sym::to_string(fork.question.right);
+        record(yes, Verdict::unproved, small_);
+      }
+    } catch (const MoreSymbols&) {
+      Scenario more = taken(tried);
+      more.declare_more();
+      next.push_back(std::move(more));
+    } catch (const Quotient& quotient) {
+      Scenario split = taken(tried);
+      if (split.may_split()) {
+        if (split.split(quotient)) next.push_back(std::move(split));
+      } else {
+        why_ = "too many quotients";
+        record(split, Verdict::unproved, small_);
       }
     }
-    choices = std::move(longer);
+    made = chooser.made();
+    for (Scenario& one : next) explore(std::move(one));
   }
-  std::string why;
-  for (const std::vector<Int>& choice : choices) {
-    const std::string now = compare_at(world, left, right, choice);
-    if (now.empty()) return {};
-    if (why.empty()) why = now;
+  // The choices that were made on the way, from the last to the first.
+  for (std::size_t place = made.size(); place-- > given;) {
+    const bool found = results_.instances > before;
+    if (made[place].parametric && found) continue;
+    for (std::size_t option = made[place].taken + 1; option < made[place].options; ++option) {
+      Scenario other = scenario;
+      other.choices.clear();
+      for (std::size_t k = 0; k < place; ++k) other.choices.push_back(made[k].taken);
+      other.choices.push_back(option);
+      const std::size_t then = results_.instances;
+      explore(std::move(other));
+      if (made[place].parametric && results_.instances > then) break;
+    }
   }
-  return why;
+  --depth_;
 }
 
-std::string Form::compare_at(World& world, TermId left, TermId right, const std::vector<Int>& inner) {
-  const tensor::TensorType& a = world.terms.type(left);
-  Symbolic symbolic(world.terms);
-  smt::Solver solver({kSteps, {}, 0});
+// An integer of few values may have to be known: one of them is asked for.
+void Forms::enumerate(World& world) {
+  for (const Scenario::Symbol& one : world.scenario.open()) {
+    const sym::Interval bounds = world.oracle.facts().bounds(one.symbol);
+    if (!bounds.lower || !bounds.upper || *bounds.upper - *bounds.lower > kEnumerated) continue;
+    if (*bounds.lower >= *bounds.upper) continue;
+    throw Fork{{smt::Undecided::Relation::equal, one.symbol, Int(*bounds.lower), smt::Why::depends}};
+  }
+}
+
+// A condition that is not decided is asked for; one that is undefined does not hold.
+void Forms::condition(World& world, const Expr& expr) {
+  world.oracle.forget_undecided();
+  const smt::Truth truth = world.evaluator.holds(expr, world.builder.frame());
+  if (smt::is_yes(truth)) return;
+  if (smt::is_no(truth)) throw Infeasible{};
+  fork_if_undecided(world.oracle, conjunctive(expr));
+  enumerate(world);
+  throw Infeasible{};
+}
+
+std::vector<TermId> Forms::right_side(World& world) {
+  world.oracle.forget_undecided();
+  const std::vector<TermId>& left = world.builder.left();
+  if (lemma_.right.kind == rules::ExprKind::variable) {
+    const auto& value = world.builder.frame().slots[lemma_.right.slot];
+    if (value && value->as_list() != nullptr) {
+      std::vector<TermId> ids;
+      for (const Value& entry : *value->as_list()) ids.push_back(entry.as_term()->id);
+      if (ids.size() != left.size()) throw Infeasible{};
+      return ids;
+    }
+  }
+  const TensorType type = world.terms.type(left[0]);
+  const auto id = world.evaluator.evaluate_term(lemma_.right, world.builder.frame(), &type);
+  if (id && *id != kNoTerm) return {*id};
+  fork_if_undecided(world.oracle);
+  enumerate(world);
+  return {};
+}
+
+Forms::Verdict Forms::attempt(Scenario& scenario, Chooser& chooser) {
+  applies_ = false;
+  World world(rules_, lemma_, op_, limits_, scenario, chooser);
+  if (world.oracle.facts().contradictory()) return Verdict::infeasible;
+  try {
+    world.builder.run();
+    results_.longest = std::max(results_.longest, world.builder.longest());
+    for (const Expr& expr : lemma_.when) condition(world, expr);
+    applies_ = true;
+    about_ = world.builder.describe();
+    chosen_.clear();
+    for (const Chooser::Choice& choice : chooser.made()) chosen_.push_back(choice.taken);
+    std::vector<TermId> left = world.builder.left();
+    const std::vector<TermId> right = right_side(world);
+    if (!small_) {
+      results_.ranks.insert(world.terms.type(left[0]).rank());
+      results_.highest = std::max(results_.highest, world.builder.highest());
+    }
+    if (right.empty()) {
+      if (small_ || !defined_for_some_sizes(world)) return Verdict::vacuous;
+      why_ = "the right side is not shown to be defined: " + world.evaluator.reason();
+      return Verdict::unproved;
+    }
+    std::set<std::string> given;
+    for (const auto& [a, b] : world.builder.equations()) {
+      compare(world, a, b, [&](Symbolic& symbolic, const Poly& difference) {
+        given.insert(spelled(symbolic, difference));
+        return true;
+      });
+    }
+    for (std::size_t k = 0; k < left.size(); ++k) {
+      compare(world, left[k], right[k], [&](Symbolic& symbolic, const Poly& difference) {
+        return given.contains(spelled(symbolic, difference)) || equal_elements(world, symbolic, difference);
+      });
+    }
+    return Verdict::proved;
+  } catch (const Infeasible&) {
+    return Verdict::infeasible;
+  } catch (const Undefined& undefined) {
+    why_ = undefined.what;
+  } catch (const Breakpoint&) {
+    why_ = "a position is cut where it cannot be";
+  } catch (const SplitPosition&) {
+    why_ = "a position is taken apart where it cannot be";
+  }
+  // Nothing is to be shown where the assumptions contradict each other.
+  Symbolic symbolic(world.terms, Space(world.oracle));
+  std::vector<smt::Term> facts = assertions(world, symbolic);
+  if (unsatisfiable_(facts)) return Verdict::infeasible;
+  return Verdict::unproved;
+}
+
+// ---------------------------------------------------------------- small sizes
+
+// Whether the right side is defined for some sizes that the case admits: then it must not count as undefined.
+bool Forms::defined_for_some_sizes(World& world) {
+  const std::vector<Scenario::Symbol> open = world.scenario.open();
+  if (open.empty()) return false;
+  std::optional<sym::Valuation> found;
+  const auto admitted = [&](const sym::Valuation& sizes) {
+    for (const Scenario::Symbol& one : open) {
+      if (one.size && sizes.at(one.symbol) < 1) return false;
+    }
+    return std::ranges::all_of(world.scenario.assumptions(), [&](const Scenario::Assumption& one) {
+      const auto l = sym::evaluate(one.left, sizes);
+      const auto r = sym::evaluate(one.right, sizes);
+      if (!l || !r) return false;
+      switch (one.relation) {
+        case Scenario::Relation::equal:
+          return *l == *r;
+        case Scenario::Relation::less_equal:
+          return *l <= *r;
+        default:
+          return *l != 0 && *r % *l == 0;
+      }
+    });
+  };
+  for (std::uint64_t n = 0; n < kGuesses && !found; ++n) {
+    sym::Valuation sizes;
+    std::uint64_t state = n;
+    for (const Scenario::Symbol& one : open) {
+      state = support::mix(state + 0x9e3779b97f4a7c15ULL);
+      sizes[one.symbol] = (one.size ? 1 : 0) + static_cast<std::int64_t>(state % 4);
+    }
+    if (admitted(sizes)) found = std::move(sizes);
+  }
+  if (!found) {
+    Symbolic symbolic(world.terms, Space(world.oracle));
+    smt::Solver solver({kModelSteps, {}, 0});
+    for (const smt::Term& assertion : assertions(world, symbolic)) solver.add(assertion);
+    const smt::Answer answer = solver.check();
+    if (answer != smt::Answer::sat) return answer == smt::Answer::unknown;
+    sym::Valuation sizes;
+    for (const Scenario::Symbol& one : open) {
+      const auto value = solver.model().integer(smt::from_int(one.symbol));
+      if (!value) return true;
+      sizes[one.symbol] = *value;
+    }
+    found = std::move(sizes);
+  }
+  Scenario concrete = world.scenario;
+  concrete.choices = chosen_;
+  for (const Scenario::Symbol& one : open) {
+    if (!concrete.replace(one.symbol, found->at(one.symbol))) return true;
+  }
+  const std::vector<std::size_t> choices = chosen_;
+  Chooser chooser(choices);
+  World other(rules_, lemma_, op_, limits_, concrete, chooser);
+  try {
+    other.builder.run();
+    for (const Expr& expr : lemma_.when) condition(other, expr);
+    return !right_side(other).empty();
+  } catch (const Infeasible&) {
+    return false;
+  } catch (const Fork&) {
+    return true;
+  } catch (const Undefined&) {
+    return true;
+  }
+}
+
+// Whether the case is proved for each choice of small sizes.
+bool Forms::small_sizes(const Scenario& scenario) {
+  const std::vector<Scenario::Symbol> open = scenario.open();
+  const auto sizes = static_cast<std::size_t>(std::ranges::count_if(open, &Scenario::Symbol::size));
+  if (sizes > kSmallSymbols) return false;
+  const std::size_t depth = depth_;
+  const std::string why = why_;
+  const std::string about = about_;
+  bool proved = true;
+  small_ = true;
+  const std::function<void(const Scenario&, std::size_t)> from = [&](const Scenario& now, std::size_t next) {
+    while (next < open.size() && !open[next].size) ++next;
+    if (next == open.size()) {
+      explore(now);
+      return;
+    }
+    for (std::int64_t size = 1; size <= kSmall; ++size) {
+      Scenario one = now;
+      if (one.value(open[next].symbol) == open[next].symbol && one.replace(open[next].symbol, size)) {
+        from(one, next + 1);
+      }
+    }
+  };
+  try {
+    from(scenario, 0);
+  } catch (const Undefined&) {
+    proved = false;
+  }
+  small_ = false;
+  depth_ = depth;
+  why_ = why;
+  about_ = about;
+  return proved && results_.complete;
+}
+
+// ---------------------------------------------------------------- elements
+
+void Forms::compare(World& world, TermId left, TermId right, const Judge& judge) {
+  const TensorType& a = world.terms.type(left);
+  const TensorType& b = world.terms.type(right);
+  const auto differ = [&]() -> Undefined {
+    return {"the types are not shown to be equal: " + tensor::to_string(a) + " and " + tensor::to_string(b)};
+  };
+  if (a.dtype != b.dtype || a.rank() != b.rank()) throw differ();
+  Space space(world.oracle);
+  for (std::size_t k = 0; k < a.rank(); ++k) {
+    if (!space.equal(space.simplified(a.shape[k]), space.simplified(b.shape[k]))) throw differ();
+  }
   std::vector<Int> index;
-  for (std::size_t k = 0; k < a.shape.size(); ++k) {
-    const auto bounded = [&](const std::string& name, Int size) {
-      const Int symbol = Int::symbol(name + std::to_string(k));
-      solver.add(smt::Term::integer(0) <= smt::from_int(symbol));
-      solver.add(smt::from_int(symbol) < smt::from_int(size));
-      return symbol;
-    };
-    if (inner[k] == Int(1)) {
-      index.push_back(bounded("i", a.shape[k]));
+  for (std::size_t k = 0; k < a.rank(); ++k) {
+    const Int size = space.simplified(a.shape[k]);
+    if (size == Int(1)) {
+      index.emplace_back(0);
       continue;
     }
-    const Int row = bounded("row", *sym::exact_div(a.shape[k], inner[k]));
-    const Int column = bounded("column", inner[k]);
-    symbolic.assume_below(column, inner[k]);
-    index.push_back(row * inner[k] + column);
+    index.push_back(Int::symbol("i" + std::to_string(k)));
+    space.push(index.back(), size);
   }
-  smt::Term x = symbolic.element(left, index);
-  smt::Term y = symbolic.element(right, index);
-  if (x.sort() != y.sort()) {
-    if (x.sort() == smt::Sort::integer) x = smt::to_real(x);
-    if (y.sort() == smt::Sort::integer) y = smt::to_real(y);
-  }
-  if (x == y) return {};
-  for (const auto& [symbol, size] : symbols_) {
-    if (size) solver.add(smt::Term::integer(1) <= smt::from_int(sym::substitute(symbol, solved_)));
-  }
-  for (const Condition::Atom& atom : atoms_) {
-    const smt::Term l = smt::from_int(atom.left);
-    const smt::Term r = smt::from_int(atom.right);
-    solver.add(atom.relation == Relation::equal        ? smt::eq(l, r)
-               : atom.relation == Relation::less_equal ? l <= r
-                                                       : smt::eq(smt::mod(r, l), smt::Term::integer(0)));
-  }
-  for (const smt::Term& fact : symbolic.facts()) solver.add(fact);
-  solver.add(smt::ne(x, y));
-  const smt::Answer answer = solver.check();
-  if (answer == smt::Answer::unsat) return {};
-  return answer == smt::Answer::sat ? "the solver finds values that differ (they may not exist)"
-                                    : "the solver gave up: " + solver.reason();
+  compare_at(world, left, right, index, space, judge);
 }
 
-// Assumes what the application requires.
-void Form::require(World& world, const term::NodeView& application) {
-  const rules::Operator& op = rules_.op(application.op);
-  if (op.elementwise) {
-    const tensor::Shape first = world.terms.type(application.children[0]).shape;
-    for (const TermId child : application.children) {
-      const tensor::Shape& shape = world.terms.type(child).shape;
-      if (shape.size() != first.size()) throw Undefined{"operands of different rank"};
-      for (std::size_t k = 0; k < first.size(); ++k) assume(world, {Relation::equal, first[k], shape[k]});
+// Cuts the index where an element depends on where it falls.
+void Forms::compare_at(World& world, TermId left, TermId right, std::vector<Int> index, const Space& space,
+                       const Judge& judge) {
+  if (++world.cases > kCases) throw Undefined{"too many cases"};
+  Symbolic symbolic(world.terms, space);
+  const auto owned = [&](Int position) {
+    const auto at = std::ranges::find(space.positions(), position, &Space::Position::symbol);
+    return at == space.positions().end() ? nullptr : &*at;
+  };
+  std::optional<Breakpoint> cut;
+  std::optional<SplitPosition> split;
+  const auto asked = [&](const std::function<void()>& question) {
+    try {
+      question();
+      return false;
+    } catch (const Breakpoint& thrown) {
+      if (owned(thrown.position) == nullptr) throw;
+      cut = thrown;
+    } catch (const SplitPosition& thrown) {
+      if (owned(thrown.position) == nullptr) throw;
+      cut.reset();
+      split = thrown;
     }
-  }
-  if (op.requires_.empty()) return;
-  Symbolic symbolic(world.terms);
-  eval::Clause<Symbolic> clause(symbolic, op, application.attrs, application.children);
-  for (const Expr& condition : op.requires_) assume(world, clause.holds(condition));
-}
-
-void Form::assume(World& world, const Condition& condition) {
-  if (condition.term.is_true()) return;
-  if (condition.term.is_false()) throw Undefined{"the left side has no type in this form"};
-  if (!condition.only_atoms) throw Undefined{"a requirement that is no conjunction"};
-  for (const Condition::Atom& atom : condition.atoms) assume(world, atom);
-}
-
-void Form::assume(World& world, const Condition::Atom& atom) {
-  smt::Truth truth = smt::Truth::unknown;
-  switch (atom.relation) {
-    case Relation::equal:
-      truth = world.oracle.equal(atom.left, atom.right);
-      break;
-    case Relation::less_equal:
-      truth = world.oracle.less_equal(atom.left, atom.right);
-      break;
-    case Relation::divides:
-      truth = world.oracle.divides(atom.left, atom.right);
-      break;
-  }
-  if (smt::is_yes(truth)) return;
-  if (smt::is_no(truth)) throw Undefined{"the requirements contradict each other in this form"};
-  if (atom.relation == Relation::equal) {
-    const Int difference = atom.left - atom.right;
-    for (std::size_t k = symbols_.size(); k-- > 0;) {
-      const Int symbol = symbols_[k].first;
-      for (const Int rest : {symbol - difference, symbol + difference}) {
-        if (!sym::mentions(difference, symbol) || sym::mentions(rest, symbol)) continue;
-        replace(symbol, rest);
-        throw Restart{};
-      }
-    }
-  }
-  if (atom.relation == Relation::divides && atom.right.is_symbol() && !sym::mentions(atom.left, atom.right)) {
-    const auto place = std::ranges::find(symbols_, atom.right, &std::pair<Int, bool>::first);
-    if (place != symbols_.end()) {
-      const Int quotient = Int::symbol("q" + std::to_string(symbols_.size()));
-      symbols_.emplace_back(quotient, place->second);
-      replace(atom.right, atom.left * quotient);
-      throw Restart{};
-    }
-  }
-  if (std::ranges::any_of(atoms_, [&](const Condition::Atom& one) {
-        return one.relation == atom.relation && one.left == atom.left && one.right == atom.right;
+    return true;
+  };
+  if (!asked([&] {
+        const Poly x = symbolic.element(left, index);
+        const Poly y = symbolic.element(right, index);
+        const Poly difference = symbolic.algebra().subtract(x, y);
+        if (difference.is_zero() || judge(symbolic, difference)) return;
+        throw Undefined{"the solver does not show that the elements are equal"};
       })) {
     return;
   }
-  atoms_.push_back(atom);
-  throw Restart{};
-}
-
-void Form::replace(Int symbol, Int value) {
-  const sym::Substitution one{{symbol, value}};
-  for (auto& [from, to] : solved_) to = sym::substitute(to, one);
-  solved_[symbol] = value;
-  for (Condition::Atom& atom : atoms_) {
-    atom.left = sym::substitute(atom.left, one);
-    atom.right = sym::substitute(atom.right, one);
-  }
-  const auto place = std::ranges::find(symbols_, symbol, &std::pair<Int, bool>::first);
-  if (place != symbols_.end() && place->second) atoms_.push_back({Relation::less_equal, 1, value});
-}
-
-void Form::assume_equal(World& world, const Value& a, const Value& b) {
-  const auto* x = a.as_list();
-  const auto* y = b.as_list();
-  if (x != nullptr && y != nullptr && x->size() == y->size()) {
-    for (std::size_t k = 0; k < x->size(); ++k) assume_equal(world, (*x)[k], (*y)[k]);
-    return;
-  }
-  if (a.as_int() == nullptr || b.as_int() == nullptr) throw Undefined{"an undecided condition"};
-  assume(world, {Relation::equal, *a.as_int(), *b.as_int()});
-}
-
-void Form::assume(World& world, const Expr& condition) {
-  using rules::Operation;
-  if (smt::is_yes(world.evaluator.holds(condition, world.frame))) return;
-  const auto undecided = [&]() -> Undefined {
-    return Undefined{"`" + rules::to_string(condition) + "` is not understood"};
-  };
-  const auto integer = [&](const Expr& expr) {
-    const auto value = world.evaluator.evaluate(expr, world.frame);
-    if (!value || value->as_int() == nullptr) throw undecided();
-    return *value->as_int();
-  };
-  if (condition.kind == ExprKind::call && condition.builtin == rules::Builtin::divides) {
-    assume(world, {Relation::divides, integer(condition.args[0]), integer(condition.args[1])});
-    return;
-  }
-  if (condition.kind == ExprKind::forall && condition.binders.size() == 1 && condition.args.size() == 2) {
-    const auto list = world.evaluator.evaluate(condition.args[0], world.frame);
-    if (!list || list->as_list() == nullptr) throw undecided();
-    for (const Value& entry : *list->as_list()) {
-      world.frame.slots[condition.binders[0]] = entry;
-      assume(world, condition.args[1]);
+  // Where it is cut may depend on other positions, which are cut first.
+  for (std::size_t n = 0; cut && !split; ++n) {
+    const Breakpoint tried = *cut;
+    Space rest = space;
+    bool inside = true;
+    if (!asked([&] {
+          inside = rest.less_equal(0, tried.at) && rest.less_equal(tried.at, owned(tried.position)->high + 1);
+        })) {
+      if (!inside) throw Undefined{"an index that is cut outside"};
+      break;
     }
-    return;
+    if (n > 8) throw Undefined{"an index that is cut everywhere"};
   }
-  if (condition.kind != ExprKind::binary) throw undecided();
-  switch (condition.operation) {
-    case Operation::logical_and:
-      assume(world, condition.args[0]);
-      assume(world, condition.args[1]);
-      return;
-    case Operation::equal: {
-      const auto a = world.evaluator.evaluate(condition.args[0], world.frame);
-      const auto b = world.evaluator.evaluate(condition.args[1], world.frame);
-      if (!a || !b) throw undecided();
-      assume_equal(world, *a, *b);
-      return;
+  std::vector<std::pair<Int, std::vector<Space::Position>>> parts;  // by what it is replaced
+  const Int position = split ? split->position : cut->position;
+  const Space::Position* at = owned(position);
+  if (split) {
+    const Int row = Int::symbol(position.name() + "r");
+    const Int column = Int::symbol(position.name() + "c");
+    parts.push_back({row * split->inner + column,
+                     {{row, 0, *sym::exact_div(at->high + 1, split->inner) - 1}, {column, 0, split->inner - 1}}});
+  } else {
+    const Int below = Int::symbol(position.name() + "a");
+    const Int above = Int::symbol(position.name() + "b");
+    parts.push_back({below, {{below, 0, cut->at - 1}}});
+    parts.push_back({cut->at + above, {{above, 0, at->high - cut->at}}});
+  }
+  for (const auto& [by, positions] : parts) {
+    Space inner(world.oracle);
+    for (const Space::Position& one : space.positions()) {
+      if (one.symbol == position) {
+        for (const Space::Position& part : positions) inner.push(part);
+      } else {
+        inner.push({one.symbol, one.low, sym::substitute(one.high, {{position, by}})});
+      }
     }
-    case Operation::less:
-      assume(world, {Relation::less_equal, integer(condition.args[0]) + 1, integer(condition.args[1])});
-      return;
-    case Operation::less_equal:
-      assume(world, {Relation::less_equal, integer(condition.args[0]), integer(condition.args[1])});
-      return;
-    case Operation::greater:
-      assume(world, {Relation::less_equal, integer(condition.args[1]) + 1, integer(condition.args[0])});
-      return;
-    case Operation::greater_equal:
-      assume(world, {Relation::less_equal, integer(condition.args[1]), integer(condition.args[0])});
-      return;
-    default:
-      throw undecided();
+    std::vector<Int> replaced;
+    for (const Int entry : index) replaced.push_back(sym::substitute(entry, {{position, by}}));
+    compare_at(world, left, right, std::move(replaced), inner, judge);
   }
+}
+
+// The difference with its positions numbered, and their ranges.
+std::string Forms::spelled(Symbolic& symbolic, Poly difference) {
+  std::string ranges;
+  std::size_t count = 0;
+  for (const Space::Position& one : symbolic.space().positions()) {
+    const Int number = Int::symbol("at" + std::to_string(count++));
+    difference = symbolic.algebra().substitute(difference, one.symbol, number);
+    ranges += sym::to_string(one.low) + ".." + sym::to_string(one.high) + " ";
+  }
+  return ranges + symbolic.algebra().readable(difference);
+}
+
+std::vector<smt::Term> Forms::assertions(World& world, Symbolic& symbolic) {
+  std::vector<smt::Term> result;
+  for (const Scenario::Symbol& one : world.scenario.open()) {
+    if (one.size) result.push_back(smt::Term::integer(1) <= smt::from_int(one.symbol));
+  }
+  for (const Scenario::Assumption& assumption : world.scenario.assumptions()) {
+    const smt::Term l = smt::from_int(assumption.left);
+    const smt::Term r = smt::from_int(assumption.right);
+    switch (assumption.relation) {
+      case Scenario::Relation::equal:
+        result.push_back(smt::eq(l, r));
+        break;
+      case Scenario::Relation::less_equal:
+        result.push_back(l <= r);
+        break;
+      case Scenario::Relation::divides:
+        result.push_back(smt::eq(smt::mod(r, l), smt::Term::integer(0)));
+        break;
+    }
+  }
+  for (const Space::Position& one : symbolic.space().positions()) {
+    result.push_back(smt::from_int(one.low) <= smt::from_int(one.symbol));
+    result.push_back(smt::from_int(one.symbol) <= smt::from_int(one.high));
+  }
+  return result;
+}
+
+bool Forms::equal_elements(World& world, Symbolic& symbolic, const Poly& difference) {
+  Algebra& algebra = symbolic.algebra();
+  const auto zero = [&](const Poly& value, const std::vector<Range>& ranges) {
+    std::vector<smt::Term> facts = assertions(world, symbolic);
+    for (const auto& [at, size] : ranges) {
+      facts.push_back(smt::Term::integer(0) <= smt::from_int(at));
+      facts.push_back(smt::from_int(at) < smt::from_int(size));
+    }
+    const smt::Term term = algebra.term(value, facts);
+    // Elements with known bounds.
+    std::vector<AtomId> atoms;
+    algebra.collect(value, atoms);
+    for (const AtomId id : atoms) {
+      const Atom& atom = algebra.atom(id);
+      if (atom.kind != Atom::Kind::leaf) continue;
+      const term::Interval bounds = world.terms.interval(atom.tensor);
+      if (!bounds.low || !bounds.high) continue;
+      Poly element;
+      element.terms[{{id, 1}}] = 1;
+      const smt::Term one = algebra.term(element, facts);
+      facts.push_back(smt::to_real(smt::from_int(*bounds.low)) <= one);
+      facts.push_back(one <= smt::to_real(smt::from_int(*bounds.high)));
+    }
+    facts.push_back(smt::ne(term, smt::Term::real(0)));
+    return unsatisfiable_(facts);
+  };
+  // Sums over the same positions are one sum, and that of zeros is zero.
+  Poly rest = difference;
+  const std::vector<Algebra::SumTerm> sums = algebra.sums_of(difference);
+  std::vector<bool> done(sums.size());
+  for (std::size_t k = 0; k < sums.size(); ++k) {
+    if (done[k]) continue;
+    std::vector<Range> ranges;
+    for (const auto& [at, size] : sums[k].entry.ranges) ranges.emplace_back(algebra.fresh(), size);
+    Poly body;
+    Poly whole;
+    for (std::size_t j = k; j < sums.size(); ++j) {
+      const Entry& entry = sums[j].entry;
+      if (done[j] || !std::ranges::equal(entry.ranges, ranges, {}, &Range::second, &Range::second)) continue;
+      Poly renamed = entry.body;
+      for (std::size_t n = 0; n < ranges.size(); ++n) {
+        renamed = algebra.substitute(renamed, entry.ranges[n].first, ranges[n].first);
+      }
+      body = algebra.add(body, algebra.multiply(sums[j].factor, renamed));
+      whole = algebra.add(whole, sums[j].whole);
+      done[j] = true;
+    }
+    if (body.is_zero() || zero(body, ranges)) rest = algebra.subtract(rest, whole);
+  }
+  return rest.is_zero() || zero(rest, {});
 }
 
 }  // namespace entangle::prove

@@ -1,61 +1,81 @@
-// Form: an instance of a lemma with its sizes made symbolic.
+// Forms: proofs of a lemma, form by form.
 //
-// Ranks, axes, list lengths, dtypes and operators stay as they were found; sizes, offsets and scalars become
-// unknowns, about which only what the left side and the condition require is assumed. A proof for a form
-// holds for all sizes and all values.
+// A form fixes ranks, axes, list lengths, operators and element types; sizes, offsets, scalars and elements
+// are symbolic. All forms within the limits are enumerated; where a question about sizes is not decided, both
+// answers are looked at. A form is proved when the right side has the left side's type and the elements at
+// any index are equal.
 #pragma once
 
+#include <functional>
 #include <map>
-#include <memory>
-#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "prove/sampler.h"
+#include "entangle/rules/ruleset.h"
+#include "prove/builder.h"
 #include "prove/symbolic.h"
 
 namespace entangle::prove {
 
-class Form {
- public:
-  // The sampler's present instance. Both outlive the form.
-  Form(const rules::RuleSet& rules, const rules::Lemma& lemma, Sampler& sampler);
+// Answers of the solver, by the text of the question.
+using AskSolver = std::function<bool(const std::vector<smt::Term>& assertions)>;
 
-  // Instances with the same key have the same form.
-  const std::string& key() const { return key_; }
-  // Empty when the sides are equal; else what could not be shown.
-  std::string prove();
+struct FormResults {
+  std::size_t instances = 0;  // cases of forms where the lemma applies
+  std::size_t proved = 0;
+  std::size_t vacuous = 0;    // of them, where the right side is undefined: there nothing is claimed
+  std::size_t bounded = 0;    // proved for small sizes only
+  std::string unproved;       // the first that is not proved, and why
+  std::string limited;        // the first that is proved for small sizes only
+  bool complete = true;       // whether all forms were looked at
+  std::set<std::size_t> ranks;
+  std::size_t longest = 0;    // list, or number of operands
+  std::size_t highest = 0;    // rank of a tensor
+  std::size_t runs = 0;
+};
+
+class Forms {
+ public:
+  // `unsatisfiable`: whether the solver shows that the assertions contradict each other.
+  Forms(const rules::RuleSet& rules, const rules::Lemma& lemma, rules::OpId op, const Limits& limits,
+        AskSolver unsatisfiable);
+
+  FormResults run();
 
  private:
-  struct Restart {};
   struct World;
+  enum class Verdict : std::uint8_t { infeasible, proved, vacuous, unproved };
 
-  void find_structure(const rules::Expr& pattern);
-  void structural(const rules::Expr& expr);
-  std::string text(const term::Value& value, bool fixed);
-  sym::Int symbol(bool size);
-  term::Value lifted(const term::Value& value, bool fixed, World& world);
-  tensor::Attr lifted(const tensor::Attr& attr, const rules::Type& type);
-  std::string attempt();
-  void require(World& world, const term::NodeView& application);
-  void assume(World& world, const Condition& condition);
-  void assume(World& world, const Condition::Atom& atom);
-  void assume(World& world, const rules::Expr& condition);
-  void assume_equal(World& world, const term::Value& a, const term::Value& b);
-  void replace(sym::Int symbol, sym::Int value);
-  std::string compare(World& world, term::TermId left, term::TermId right);
-  std::string compare_at(World& world, term::TermId left, term::TermId right,
-                         const std::vector<sym::Int>& inner);
+  void explore(Scenario scenario);
+  Verdict attempt(Scenario& scenario, Chooser& chooser);
+  void record(Scenario& scenario, Verdict verdict, bool small);
+  bool small_sizes(const Scenario& scenario);
+  bool defined_for_some_sizes(World& world);
+  void condition(World& world, const rules::Expr& expr);
+  std::vector<TermId> right_side(World& world);
+  // Told the difference of two elements at an index that is cut no further; false when it is not shown to be 0.
+  using Judge = std::function<bool(Symbolic&, const Poly&)>;
+  void compare(World& world, TermId left, TermId right, const Judge& judge);
+  void compare_at(World& world, TermId left, TermId right, std::vector<sym::Int> index, const Space& space,
+                  const Judge& judge);
+  static std::string spelled(Symbolic& symbolic, Poly difference);
+  void enumerate(World& world);
+  bool equal_elements(World& world, Symbolic& symbolic, const Poly& difference);
+  std::vector<smt::Term> assertions(World& world, Symbolic& symbolic);
 
   const rules::RuleSet& rules_;
   const rules::Lemma& lemma_;
-  Sampler& sampler_;
-  std::vector<bool> structural_;
-  std::string key_;
-  std::size_t next_ = 0;
-  std::vector<std::pair<sym::Int, bool>> symbols_;  // and whether it is a size, at least 1
-  sym::Substitution solved_;
-  std::vector<Condition::Atom> atoms_;
+  const rules::OpId op_;
+  const Limits limits_;
+  const AskSolver unsatisfiable_;
+  FormResults results_;
+  std::size_t depth_ = 0;
+  std::string why_;
+  std::string about_;
+  std::vector<std::size_t> chosen_;  // of the form that is looked at
+  bool small_ = false;
+  bool applies_ = false;  // whether the lemma applies to the form that is looked at
 };
 
 }  // namespace entangle::prove

@@ -3,9 +3,10 @@
 #include <chrono>
 #include <functional>
 #include <random>
-#include <set>
 
 #include "entangle/eval/interpret.h"
+#include "entangle/smt/query_cache.h"
+#include "entangle/smt/solver.h"
 #include "entangle/support/text.h"
 #include "prove/form.h"
 #include "prove/sampler.h"
@@ -35,7 +36,7 @@ std::string to_string(Outcome outcome) {
 
 namespace {
 
-constexpr std::size_t kFailures = 3;  // forms that are not proved, before no more are tried
+constexpr std::uint32_t kSteps = 400'000;  // of the solver, for one question
 constexpr std::size_t kTries = 5;     // searches per instance wanted
 
 class Examination {
@@ -58,36 +59,16 @@ class Examination {
         if (!sampler_.next(op)) continue;
         if (instance()) {
           ++found;
-          if (result_.counterexample.empty()) generalise();
         }
         if (!result_.counterexample.empty()) {
           result_.outcome = Outcome::refuted;
           return std::move(result_);
         }
       }
+      generalise(op, found > 0);
       if (op != rules::kNoOp && found > 0) result_.operators.push_back(rules_.op(op).name);
-      if (op != rules::kNoOp && found == 0) missing_.push_back(rules_.op(op).name);
     }
-    if (lemma_.axiom) {
-      result_.outcome = Outcome::axiom;
-      result_.reason = lemma_.because;
-    } else if (result_.instances > 0) {
-      result_.outcome = Outcome::tested;
-      if (forms_.size() > result_.proved) {
-        result_.reason = std::to_string(result_.proved) + " of " + std::to_string(forms_.size()) +
-                         " forms proved; " + unproved_;
-      } else if (missing_.empty() && !forms_.empty()) {
-        result_.outcome = Outcome::bounded;
-        result_.reason = "all sizes, in " + std::to_string(forms_.size()) + " forms";
-      }
-      if (!missing_.empty()) result_.reason = "no instance with " + support::join(missing_, ", ");
-    } else if (result_.skipped > 0) {
-      result_.reason = "no instance could be evaluated: " + why_;
-    } else if (result_.undefined > 0) {
-      result_.reason = "the right side was undefined on every instance: " + why_;
-    } else {
-      result_.reason = "no instance was found";
-    }
+    judge();
     return std::move(result_);
   }
 
@@ -111,18 +92,77 @@ class Examination {
     return true;
   }
 
-  // Proves the instance's form, if it is new.
-  void generalise() {
-    if (!options_.prove || lemma_.axiom || forms_.size() - result_.proved >= kFailures) return;
-    Form form(rules_, lemma_, sampler_);
-    if (!forms_.insert(form.key()).second) return;
-    const std::string why = form.prove();
-    if (why.empty()) {
-      ++result_.proved;
-    } else if (unproved_.empty()) {
-      unproved_ = form.key() + ": " + why;
+  void judge() {
+    if (lemma_.axiom) {
+      result_.outcome = Outcome::axiom;
+      result_.reason = lemma_.because;
+      return;
     }
-    result_.forms = forms_.size();
+    const std::string forms = std::to_string(result_.forms) + " forms";
+    const bool complete = unproved_.empty() && result_.forms > result_.vacuous;
+    if (options_.prove && complete) {
+      const bool all = result_.bounded == 0;
+      result_.outcome = all ? Outcome::proved : Outcome::bounded;
+      result_.reason = (all ? "" : std::to_string(result_.bounded) + " of ") + forms;
+      if (!all) result_.reason += " for sizes up to 3 only: " + limited_;
+      if (result_.longest > 0) result_.reason += ", lists up to " + std::to_string(result_.longest);
+      return;
+    }
+    if (result_.instances > 0) {
+      result_.outcome = Outcome::tested;
+      if (result_.forms > 0) {
+        result_.reason = std::to_string(result_.proved + result_.bounded) + " of " + forms + " proved; " + unproved_;
+      } else if (options_.prove) {
+        result_.reason = "no form was found";
+      }
+    } else if (result_.skipped > 0) {
+      result_.reason = "no instance could be evaluated: " + why_;
+    } else if (result_.undefined > 0 || result_.vacuous > 0) {
+      result_.reason = "the right side was undefined on every instance" + (why_.empty() ? "" : ": " + why_);
+    } else {
+      result_.reason = "no instance was found";
+    }
+  }
+
+  static bool unsatisfiable(const std::vector<smt::Term>& assertions) {
+    smt::Solver solver({kSteps, {}, 0});
+    for (const smt::Term& assertion : assertions) solver.add(assertion);
+    return smt::QueryCache::shared().implies(solver, smt::Term::boolean(false), kSteps) == smt::Answer::unsat;
+  }
+
+  // Proves every form with that operator.
+  void generalise(rules::OpId op, bool has_instances) {
+    if (!options_.prove || lemma_.axiom) return;
+    // Operators that differ in their names only are proved together.
+    const std::string alike = op == rules::kNoOp ? std::string() : signature(rules_, rules_.op(op));
+    auto found = forms_.find(alike);
+    if (found == forms_.end()) {
+      Limits limits;
+      const auto run = [&] { return Forms(rules_, lemma_, op, limits, unsatisfiable).run(); };
+      FormResults forms = run();
+      if (forms.instances == 0 && forms.longest > 0) {
+        // Some lemmas are about longer lists only.
+        limits.length += 1;
+        forms = run();
+      }
+      result_.runs += forms.runs;
+      found = forms_.emplace(alike, std::move(forms)).first;
+    }
+    const FormResults& forms = found->second;
+    result_.forms += forms.instances;
+    result_.proved += forms.proved + forms.vacuous;
+    result_.vacuous += forms.vacuous;
+    result_.bounded += forms.bounded;
+    result_.longest = std::max(result_.longest, forms.longest);
+    result_.proved_ranks.insert(forms.ranks.begin(), forms.ranks.end());
+    if (unproved_.empty()) unproved_ = forms.unproved;
+    if (limited_.empty()) limited_ = forms.limited;
+    if (!forms.complete && unproved_.empty()) unproved_ = "not all forms were looked at";
+    if (op == rules::kNoOp || forms.instances > 0) return;
+    result_.without_form.push_back(rules_.op(op).name);
+    if (has_instances && unproved_.empty()) {
+      unproved_ = "there are instances with " + rules_.op(op).name + ", but no form";
+    }
   }
 
   std::vector<term::TermId> right_side() {
@@ -207,10 +247,9 @@ class Examination {
   Sampler sampler_;
   std::mt19937_64 random_;
   Result result_;
-  std::vector<std::string> missing_;
   std::string why_;
-  std::set<std::string> forms_;
-  std::string unproved_;
+  std::string unproved_, limited_;
+  std::map<std::string, FormResults> forms_;  // by the operator's signature
 };
 
 }  // namespace

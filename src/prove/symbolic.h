@@ -1,80 +1,85 @@
-// Symbolic: elements of terms as solver terms, where sizes and index entries are symbolic.
+// Symbolic: elements of terms as polynomials, where sizes and index entries are symbolic: the domain for the
+// operators' clauses (eval/clause.h).
 //
-// A leaf is a function of its index that nothing is known of, a scalar function one of its arguments. A sum
-// or maximum over an axis is a constant named by its range and body: two of them are equal exactly if these
-// are spelled alike (what does not depend on the position is taken out first). Everything that cannot be said
-// throws eval::Undefined.
+// A leaf is a function of its index that nothing is known of, a scalar function one of its arguments, but for
+// the laws the rules state of it (left side to right side) and the operands its operator is linear in. An
+// operator without a value is a function of the rows that its `maps` clauses leave. Questions about positions
+// and sizes that are not decided are thrown as prove/space.h says; what cannot be said throws eval::Undefined.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "entangle/eval/terms.h"
-#include "entangle/smt/term.h"
 #include "entangle/eval/clause.h"
+#include "entangle/eval/terms.h"
+#include "prove/algebra.h"
+#include "prove/space.h"
 
 namespace entangle::prove {
 
-// A condition: as a solver term and, where it is a conjunction of such, as relations between integers.
-struct Condition {
-  struct Atom {
-    enum class Relation : std::uint8_t { equal, less_equal, divides };
-    Relation relation;
-    sym::Int left, right;
-  };
-  smt::Term term;
-  std::vector<Atom> atoms;
-  bool only_atoms = false;
+struct TruthValue {
+  Poly value;
 };
 
 class Symbolic {
  public:
-  using Number = smt::Term;
-  using Truth = Condition;
+  using Number = Poly;
+  using Truth = TruthValue;
 
-  explicit Symbolic(const eval::Terms& terms) : terms_(terms) {}
+  Symbolic(const eval::Terms& terms, Space space);
 
-  // The element of a term.
   Number element(term::TermId id, const std::vector<sym::Int>& index);
-  // Says that 0 <= part < whole.
-  void assume_below(sym::Int part, sym::Int whole) { below_.emplace_back(part, whole); }
-  // What holds of the elements that serve as indices.
-  const std::vector<smt::Term>& facts() const { return facts_; }
+  Algebra& algebra() { return algebra_; }
+  Space& space() { return space_; }
 
   // --- the domain
-  Number number(const sym::Scalar& scalar);
-  Number lifted(sym::Int value) { return smt::from_int(value); }
+  Number number(const sym::Scalar& scalar) { return algebra_.scalar(scalar); }
+  Number lifted(sym::Int value) { return algebra_.lifted(space_.simplified(value)); }
   sym::Int index(const Number& number);
   Number arithmetic(rules::Operation operation, const Number& a, const Number& b);
   Number larger(const Number& a, const Number& b) {
-    return choose(compare(rules::Operation::less, a, b), b, a);
+    return algebra_.maximum(std::vector<Entry>{{{}, a}, {{}, b}});
   }
-  Number choose(const Truth& condition, const Number& a, const Number& b);
+  Number choose(const Truth& condition, const Number& a, const Number& b) {
+    return algebra_.choose(condition.value, a, b);
+  }
   Truth compare(rules::Operation operation, const Number& a, const Number& b);
   Truth compare(rules::Operation operation, sym::Int a, sym::Int b);
   Truth divides(sym::Int k, sym::Int n);
   sym::Int quotient(sym::Int a, sym::Int b) { return sym::floordiv(a, b); }
-  Truth both(const Truth& a, const Truth& b);
-  Truth opposite(const Truth& a) { return {!a.term, {}, false}; }
-  Truth truth(bool value) { return {smt::Term::boolean(value), {}, true}; }
-  std::optional<bool> known(const Truth& a) { return a.term.as_boolean(); }
+  Truth both(const Truth& a, const Truth& b) { return {algebra_.multiply(a.value, b.value)}; }
+  Truth opposite(const Truth& a) { return {algebra_.subtract(Algebra::constant(1), a.value)}; }
+  Truth truth(bool value) { return {Algebra::constant(value ? 1 : 0)}; }
+  std::optional<bool> known(const Truth& a);
   Number function(const std::string& name, const std::vector<std::variant<Number, tensor::Attr>>& arguments);
   Number reduce(rules::Builtin builtin, sym::Int n, const std::function<Number(sym::Int)>& body);
   const tensor::TensorType& type(term::TermId id) { return terms_.type(id); }
 
  private:
-  sym::Int simplified(sym::Int value) const;
-  Number named(const std::string& name, tensor::DType dtype, const std::vector<Number>& arguments);
-  Number outside(rules::Builtin builtin, sym::Int n, const Number& k, const Number& body);
+  using Bindings = std::map<rules::Slot, Poly>;
+
+  bool asks_elements(sym::Int value) const;
+  bool asks_positions(sym::Int value) const;
+  std::optional<bool> nonnegative(sym::Int value);
+  Poly row(term::TermId id, const std::vector<sym::Int>& index);
+  Poly apply(const std::string& name, std::vector<Poly> arguments, bool truth, bool integer);
+  bool match(const rules::Expr& pattern, const Poly& value, Bindings& bindings);
+  Poly evaluate(const rules::Expr& expr, const Bindings& bindings, bool truth, bool integer);
+  Poly linear(const std::string& name, const Poly& value, bool truth, bool integer);
+  Poly piece(rules::Builtin builtin, sym::Int begin, sym::Int size,
+             const std::function<Number(sym::Int)>& body);
+  Poly joined(rules::Builtin builtin, const Poly& a, const Poly& b);
 
   const eval::Terms& terms_;
-  std::vector<smt::Term> facts_;
-  std::vector<std::pair<sym::Int, sym::Int>> below_;
-  std::vector<term::TermId> inside_;  // the applications whose clauses are running
-  std::size_t depth_ = 0;             // of sums
+  Space space_;
+  Algebra algebra_;
+  std::vector<const rules::Law*> laws_;      // of functions
+  std::vector<const rules::Law*> inverses_;  // of reciprocals of functions
+  std::vector<term::TermId> inside_;         // the applications whose clauses are running
 };
 
 }  // namespace entangle::prove

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "entangle/smt/query_cache.h"
 #include "entangle/smt/solver.h"
 #include "entangle/smt/term.h"
 #include "entangle/support/hash.h"
@@ -336,14 +337,14 @@ Oracle::Reply Oracle::by_solver(const Key& key, const std::vector<const Fact*>& 
   }
   bool gave_up = false;
   if (!seen.false_somewhere) {
-    const Answer answer = solver.check_implies(claim);
+    const Answer answer = QueryCache::shared().implies(solver, claim, options_.steps);
     if (answer == Answer::unsat) {
       return {Truth::yes, By::solver, Why::depends};
     }
     gave_up = answer == Answer::unknown;
   }
   if (!seen.true_somewhere) {
-    const Answer answer = solver.check_implies(!claim);
+    const Answer answer = QueryCache::shared().implies(solver, !claim, options_.steps);
     if (answer == Answer::unsat) {
       return {Truth::no, By::solver, Why::depends};
     }
@@ -429,6 +430,12 @@ Truth Oracle::consistent() {
 }
 
 void Oracle::remember(Question question, Int a, Int b, Why why) {
+  if (!undecided_ && question != Question::consistent) {
+    const auto relation = question == Question::equal        ? Undecided::Relation::equal
+                          : question == Question::less_equal ? Undecided::Relation::less_equal
+                                                             : Undecided::Relation::divides;
+    undecided_ = Undecided{relation, a, b, why};
+  }
   const auto same_kind = std::count_if(unknowns_.begin(), unknowns_.end(),
                                        [why](const Unknown& unknown) { return unknown.why == why; });
   if (static_cast<std::size_t>(same_kind) >= options_.remembered_unknowns) {

@@ -116,6 +116,10 @@ std::optional<std::pair<Int, Int>> cross_multiplied(smt::Oracle& oracle, const S
   if (ordered && !(is_yes(oracle.less(0, a.denominator())) && is_yes(oracle.less(0, b.denominator())))) {
     return std::nullopt;
   }
+  if (a.denominator() == b.denominator()) {
+    return std::pair(Int(p.get_num().get_si()) * q.get_den().get_si() * a.numerator(),
+                     Int(q.get_num().get_si()) * p.get_den().get_si() * b.numerator());
+  }
   return std::pair(Int(p.get_num().get_si()) * q.get_den().get_si() * a.numerator() * b.denominator(),
                    Int(q.get_num().get_si()) * p.get_den().get_si() * b.numerator() * a.denominator());
 }

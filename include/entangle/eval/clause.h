@@ -402,8 +402,17 @@ class Clause {
       return {domain_.element(tensor->id, index_of(expr.args[1]))};
     }
     const auto* entries = base.as_list();
-    if (entries == nullptr) fail(expr);
-    return (*entries)[place(expr.args[1], entries->size())];
+    if (entries == nullptr || entries->empty()) fail(expr);
+    const Int at = int_of(evaluate(expr.args[1]));
+    if (at.is_constant()) return (*entries)[place(expr.args[1], entries->size())];
+    // The place is not known: a choice on where it is.
+    const std::function<Number(std::size_t)> from = [&](std::size_t k) -> Number {
+      if (k + 1 == entries->size()) return number_of((*entries)[k]);
+      const Truth here = domain_.compare(rules::Operation::less, at, Int(k + 1));
+      if (const auto known = domain_.known(here)) return *known ? number_of((*entries)[k]) : from(k + 1);
+      return domain_.choose(here, number_of((*entries)[k]), from(k + 1));
+    };
+    return {from(0)};
   }
 
   Value range(const Expr& expr) {
@@ -450,20 +459,18 @@ class Clause {
         return number_of(evaluate(expr.args[1]));
       })};
     }
-    std::vector<Int> index;
-    const std::function<Number(std::size_t)> nested = [&](std::size_t depth) -> Number {
-      if (depth == sizes->size()) {
+    const std::function<Number(std::vector<Int>)> nested = [&](std::vector<Int> index) -> Number {
+      if (index.size() == sizes->size()) {
         slots_[slot] = ints(index);
         return number_of(evaluate(expr.args[1]));
       }
-      return domain_.reduce(expr.builtin, int_of((*sizes)[depth]), [&](Int k) {
-        index.push_back(k);
-        Number result = nested(depth + 1);
-        index.pop_back();
-        return result;
+      return domain_.reduce(expr.builtin, int_of((*sizes)[index.size()]), [&](Int k) {
+        std::vector<Int> longer = index;
+        longer.push_back(k);
+        return nested(std::move(longer));
       });
     };
-    return {nested(0)};
+    return {nested({})};
   }
 
   Value call(const Expr& expr) {

@@ -34,11 +34,11 @@ class Terms final : public term::Store {
   bool defined(TermId) const override { return true; }
   bool named(TermId) const override { return false; }
   bool any_node(TermId id, rules::OpId op, const std::function<bool(const term::NodeView&)>& visit) override;
-  // Of a constant size n >= 2: 0, 1 and n.
+  // Of a constant size n >= 2: 0, 1 and n, unless there is a call for it.
   std::vector<sym::Int> tiling(TermId id, std::size_t axis) const override;
 
-  // Called before an application is typed, if set; it may throw.
-  void before_make(std::function<void(const term::NodeView&)> call) { before_make_ = std::move(call); }
+  // Asked for the cuts of slices, if set.
+  void tile_with(std::function<std::vector<sym::Int>(TermId, std::size_t)> call) { tile_ = std::move(call); }
   // Says between which bounds the elements of an integer leaf are.
   void set_interval(TermId id, const term::Interval& interval) { nodes_[id].interval = interval; }
   // The application; a leaf has op kNoOp.
@@ -62,7 +62,7 @@ class Terms final : public term::Store {
   };
 
   term::Typing& typing_;
-  std::function<void(const term::NodeView&)> before_make_;
+  std::function<std::vector<sym::Int>(TermId, std::size_t)> tile_;
   std::deque<Node> nodes_;
 };
 

@@ -1,13 +1,14 @@
 // Whether lemmas hold.
 //
-// Every lemma is tried on many concrete instances (sizes 1 to 3, every operator a generic lemma can stand
-// for), on which both sides are evaluated exactly: a difference refutes the lemma. Each new form of an
-// instance (operators, ranks, axes, list lengths, element types) is then proved for all sizes and values, if
-// the solver can. Deterministic: the instances depend on the lemma and the options only.
+// Every form of a lemma (ranks, axes, list lengths, operators, up to the limits) is proved for all sizes and
+// values, if that can be done; whatever comes of it, the lemma is tried on many concrete instances, on which
+// both sides are evaluated exactly: a difference refutes it. Deterministic: everything depends on the rules
+// and the options only.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,10 @@ namespace entangle::prove {
 // From the weakest up, and axioms.
 enum class Outcome : std::uint8_t {
   refuted,  // a counterexample was found
-  unknown,  // no instance was found, or none could be evaluated
+  unknown,  // neither proved nor tried: no instance was found, or none could be evaluated
   tested,   // the sides agreed on every instance that was tried
-  bounded,  // besides, each form that was met is proved for all sizes and values
-  proved,   // all forms, too; not claimed yet
+  bounded,  // every form is proved, some for small sizes only
+  proved,   // every form is proved for all sizes and values
   axiom,    // taken on trust; agreed where it could be evaluated
 };
 
@@ -34,10 +35,16 @@ struct Result {
   std::size_t instances = 0;  // on which both sides were evaluated
   std::size_t undefined = 0;  // where the right side is not defined: there the lemma does not apply
   std::size_t skipped = 0;    // where an element is no rational number
-  std::size_t forms = 0;      // of the instances, see below
-  std::size_t proved = 0;     // of the forms
+  std::size_t forms = 0;      // cases of forms that were looked at
+  std::size_t proved = 0;     // of them, for all sizes
+  std::size_t bounded = 0;    // of the others, for small sizes
+  std::size_t vacuous = 0;    // of those proved: the right side is undefined
+  std::size_t longest = 0;    // list of the forms
+  std::size_t runs = 0;       // constructions of a form: a measure of work
   std::map<std::size_t, std::size_t> ranks;  // of the left side: how many instances
+  std::set<std::size_t> proved_ranks;        // of the left side, in the forms
   std::vector<std::string> operators;        // generic lemmas: those it was tried with
+  std::vector<std::string> without_form;     // and those that it never applies to
   std::string reason;
   std::string counterexample;  // several lines; empty unless refuted
   double seconds = 0;

@@ -78,6 +78,15 @@ struct Unknown {
   bool operator==(const Unknown&) const = default;
 };
 
+// The same with its operands. `less_equal` is left <= right, `divides` is left | right.
+struct Undecided {
+  enum class Relation : std::uint8_t { equal, less_equal, divides };
+  Relation relation;
+  sym::Int left;
+  sym::Int right;
+  Why why;
+};
+
 struct OracleOptions {
   bool use_solver = true;
   std::uint32_t steps = 500'000;         // Z3's rlimit, per query
@@ -136,6 +145,9 @@ class Oracle {
   const Statistics& statistics() const { return statistics_; }
   // The first unanswered questions, each once, in the order they were asked.
   const std::vector<Unknown>& unknowns() const { return unknowns_; }
+  // The first question that was not answered since forget_undecided(), which is the whole life at first.
+  const std::optional<Undecided>& undecided() const { return undecided_; }
+  void forget_undecided() { undecided_.reset(); }
 
  private:
   enum class Question : std::uint8_t { equal, less_equal, divides, consistent };
@@ -192,6 +204,7 @@ class Oracle {
   Statistics statistics_;
   std::unordered_map<Key, Reply, KeyHash> cache_;
   std::vector<Unknown> unknowns_;
+  std::optional<Undecided> undecided_;
 };
 
 }  // namespace entangle::smt
