@@ -3,9 +3,11 @@
 #include <array>
 #include <exception>
 #include <iostream>
+#include <map>
 #include <string_view>
 #include <utility>
 
+#include "cli/ledger.h"
 #include "cli/output_file.h"
 #include "cli/progress_line.h"
 #include "cli/rule_loader.h"
@@ -35,6 +37,14 @@ class Check {
         print(opened.error());
         return ExitCode::bad_input;
       }
+    }
+    if (!arguments_.ledger.empty()) {
+      support::Result<Ledger> ledger = Ledger::read(arguments_.ledger);
+      if (!ledger) {
+        print(ledger.error());
+        return ExitCode::bad_input;
+      }
+      ledger_ = std::move(*ledger);
     }
     if (!arguments_.rules.empty()) {
       const LoadedRules& rules = rules_.load_named(arguments_.rules);
@@ -91,6 +101,9 @@ class Check {
       printed_error_ = true;
       return rules.errors.front();
     }
+    if (!arguments_.ledger.empty()) {
+      if (const auto refuted = consult(*rules.engine.rules)) return *refuted;
+    }
     infer::CheckOptions options;
     options.time_limit = arguments_.time_limit;
     options.memo = arguments_.memo;
@@ -107,6 +120,37 @@ class Check {
     return std::move(*verdict);
   }
 
+  // Looks up every lemma of the rules; an error if one of them is refuted.
+  std::optional<Diagnostic> consult(const rules::RuleSet& rules) {
+    not_proved_.clear();
+    for (const rules::Lemma& lemma : rules.lemmas()) {
+      const auto found = ledger_.find(prove::fingerprint(rules, lemma));
+      if (found && found->outcome == prove::Outcome::refuted) {
+        return support::error("cli/refuted-lemma", lemma.span,
+                              "the lemma `" + lemma.name + "` is refuted by the proof ledger",
+                              "`entangle prove --lemma " + lemma.name + "` shows where it fails");
+      }
+      if (!found) {
+        not_proved_[lemma.name] = "not in the ledger";
+      } else if (found->outcome != prove::Outcome::proved) {
+        not_proved_[lemma.name] = prove::to_string(found->outcome);
+      }
+    }
+    return std::nullopt;
+  }
+
+  // The lemmas a verdict rests on that are not proved for all sizes.
+  void name_unproved(const infer::Verdict& verdict) const {
+    std::vector<std::string> names;
+    for (const infer::LemmaUse& use : verdict.lemmas) {
+      const auto found = not_proved_.find(use.name);
+      if (found != not_proved_.end()) names.push_back(use.name + " (" + found->second + ")");
+    }
+    std::cout << (names.empty() ? "every lemma that was applied is proved for all sizes\n"
+                                : "lemmas that were applied and are not proved for all sizes: " +
+                                      support::join(names, ", ") + "\n");
+  }
+
   // Prints what became of a manifest.
   ExitCode show(const Outcome& outcome) {
     if (const auto* error = std::get_if<Diagnostic>(&outcome.result)) {
@@ -116,7 +160,9 @@ class Check {
     const auto& verdict = std::get<infer::Verdict>(outcome.result);
     if (!to_stdout()) {
       if (shown_++ > 0) std::cout << "\n";
-      std::cout << report::to_text(verdict, {arguments_.verbose}) << std::flush;
+      std::cout << report::to_text(verdict, {arguments_.verbose});
+      if (!arguments_.ledger.empty()) name_unproved(verdict);
+      std::cout << std::flush;
     }
     switch (verdict.kind) {
       case infer::VerdictKind::refines:
@@ -161,6 +207,8 @@ class Check {
   }
 
   const CheckArguments& arguments_;
+  Ledger ledger_;
+  std::map<std::string, std::string> not_proved_;  // lemmas, and what the ledger says of them
   OutputFile json_;
   RuleLoader rules_;
   std::vector<const LoadedRules*> printed_;

@@ -13,6 +13,7 @@ struct CheckArguments {
   std::vector<std::string> manifests;
   std::vector<std::string> rules;    // empty: what each manifest says
   std::string json;                  // a path, `-` for standard output (then there is no text), "" for none
+  std::string ledger;                // what `prove` found, "" for none
   std::optional<double> time_limit;  // seconds, per manifest
   bool memo = true;
   bool verbose = false;

@@ -23,12 +23,14 @@ constexpr const char* kFooter =
     "Of several manifests the worst counts, in the order 4, 2, 1, 3, 0.";
 
 constexpr const char* kProveFooter =
-    "Both sides of each lemma are evaluated exactly on many small instances; then each form of an instance\n"
-    "(operators, ranks, axes, list lengths) is proved for all sizes.\n"
-    "  refuted  the sides differ on one: it is shown\n"
-    "  tested   they agree on all that were tried\n"
-    "  bounded  all forms that were met are proved for all sizes and values\n"
-    "  unknown  no instance was found, or none could be evaluated\n"
+    "Every form of a lemma (ranks up to 4, axes, lists of up to 3, operators) is proved for all sizes and "
+    "values;\n"
+    "besides, both sides are evaluated exactly on many small instances.\n"
+    "  refuted  the sides differ on an instance: it is shown\n"
+    "  proved   every form is proved for all sizes and values\n"
+    "  bounded  every form is proved, some for sizes up to 3 only\n"
+    "  tested   not every form is proved; the sides agree on all instances that were tried\n"
+    "  unknown  neither proved nor tried\n"
     "  axiom    taken on trust, with the reason that the rule file gives\n"
     "Exit codes: 0 all meet the requirement, 1 one is refuted, 2 bad input, 3 one falls short.";
 
@@ -95,6 +97,11 @@ ExitCode run(int argc, char** argv) {
           .add_option("--time-limit", time_limit,
                       "Stop after so many seconds per manifest; what is open is then unproved")
           ->type_name("S");
+  check
+      .add_option("--ledger", arguments.ledger,
+                  "Proof ledger of the rules (see `prove --cache`): lemmas that are not proved are named, a "
+                  "refuted one is an error")
+      ->type_name("FILE");
   check.add_flag("--no-memo{false}", arguments.memo,
                  "Solve equal local problems each for itself; the verdict is the same, for measurements");
   check.add_flag("--verbose", arguments.verbose,
@@ -118,8 +125,18 @@ ExitCode run(int argc, char** argv) {
       ->check(CLI::IsMember({"tested", "bounded", "proved"}));
   prove
       .add_option("--instances", proving.instances,
-                  "How many instances to try, for each operator a lemma can stand for (200)")
+                  "How many instances to try, for each operator a lemma can stand for (60)")
       ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  prove
+      .add_option("--cache", proving.cache,
+                  "Folder of earlier results and of the solver's answers; `check --ledger "
+                  "FOLDER/ledger.json` reads it")
+      ->type_name("FOLDER");
+  prove.add_flag("--cache-only", proving.cache_only, "What is not in the cache is an error")
+      ->needs("--cache");
+  prove.add_option("--jobs", proving.jobs, "How many lemmas to work on at a time (1)")
+      ->check(CLI::Range(1, 64))
       ->type_name("N");
   prove.add_option("--seed", proving.seed, "Of the choice of instances (1)")->type_name("N");
 

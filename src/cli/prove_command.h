@@ -14,7 +14,10 @@ struct ProveArguments {
   std::vector<std::string> lemmas;  // names; empty: all
   std::string json;                 // a path, `-` for standard output (then there is no table), "" for none
   std::string require;              // tested, bounded or proved; "": what each file accepts, at least tested
-  std::size_t instances = 200;
+  std::string cache;                // a folder of earlier results, "" for none
+  bool cache_only = false;          // what is not in the cache is an error
+  std::size_t jobs = 1;
+  std::size_t instances = 60;
   std::uint64_t seed = 1;
 };
 

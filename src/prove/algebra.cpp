@@ -210,7 +210,8 @@ std::string Algebra::readable(const Poly& value) const {
       for (const Poly& argument : atom.arguments) one += "(" + readable(argument) + ")";
       for (const Entry& entry : atom.entries) {
         one += "{";
-        for (const auto& [at, size] : entry.ranges) one += sym::to_string(at) + "<" + sym::to_string(size) + ", ";
+        for (const auto& [at, size] : entry.ranges)
+          one += sym::to_string(at) + "<" + sym::to_string(size) + ", ";
         one += readable(entry.body) + "}";
       }
       result += " * " + one + (exponent > 1 ? "^" + std::to_string(exponent) : "");
@@ -351,8 +352,8 @@ Poly Algebra::function(const std::string& name, std::vector<Poly> arguments, boo
   return single(intern(std::move(atom)));
 }
 
-Poly Algebra::row(const std::string& name, std::vector<Poly> arguments, std::vector<Entry> entries, bool truth,
-                  bool integer) {
+Poly Algebra::row(const std::string& name, std::vector<Poly> arguments, std::vector<Entry> entries,
+                  bool truth, bool integer) {
   Atom atom;
   atom.kind = Atom::Kind::row;
   atom.name = name;
@@ -421,7 +422,7 @@ Poly Algebra::reciprocal(const Poly& value) {
     for (const auto& [id, exponent] : poly.terms.begin()->first) {
       std::optional<Poly> law;
       if (atoms_[id].kind == Atom::Kind::function) law = knowledge_.inverse(atoms_[id]);
-      const Poly one = law                                           ? *law
+      const Poly one = law                                         ? *law
                        : atoms_[id].kind == Atom::Kind::reciprocal ? atoms_[id].arguments[0]
                                                                    : of(single(id));
       for (unsigned k = 0; k < exponent; ++k) result = multiply(result, one);
@@ -739,7 +740,8 @@ Poly Algebra::maximum(std::vector<Entry> entries) {
   if (flat.empty()) return entries.empty() ? throw Undefined{"a maximum of nothing"} : entries[0].body;
   // A positive factor of all of them.
   Product common;
-  for (const auto& [id, exponent] : flat[0].body.terms.empty() ? Product{} : flat[0].body.terms.begin()->first) {
+  for (const auto& [id, exponent] :
+       flat[0].body.terms.empty() ? Product{} : flat[0].body.terms.begin()->first) {
     const Atom& atom = atoms_[id];
     const Atom* number = &atom;
     if (atom.kind == Atom::Kind::reciprocal) {
@@ -832,8 +834,8 @@ Term Algebra::term(Int value, std::vector<Term>& facts) {
     std::vector<Term> index;
     for (const Int entry : atom.index) index.push_back(term(entry, facts));
     to.push_back(atom.kind == Atom::Kind::leaf && !atom.truth
-                     ? smt::Function("x" + std::to_string(atom.tensor), std::vector<Sort>(index.size(), Sort::integer),
-                                     Sort::integer)(index)
+                     ? smt::Function("x" + std::to_string(atom.tensor),
+                                     std::vector<Sort>(index.size(), Sort::integer), Sort::integer)(index)
                      : Term::variable("integer " + atom.text, Sort::integer));
   }
   return smt::substitute(smt::from_int(value), from, to);
@@ -872,8 +874,9 @@ Term Algebra::term(const Poly& value, std::vector<Term>& facts) {
         case Atom::Kind::leaf: {
           std::vector<Term> index;
           for (const Int entry : atom.index) index.push_back(term(entry, facts));
-          one = smt::Function("x" + std::to_string(atom.tensor), std::vector<Sort>(index.size(), Sort::integer),
-                              atom.integer ? Sort::integer : Sort::real)(index);
+          one =
+              smt::Function("x" + std::to_string(atom.tensor), std::vector<Sort>(index.size(), Sort::integer),
+                            atom.integer ? Sort::integer : Sort::real)(index);
           if (atom.integer) one = smt::to_real(one);
           break;
         }
@@ -883,7 +886,8 @@ Term Algebra::term(const Poly& value, std::vector<Term>& facts) {
         case Atom::Kind::function: {
           std::vector<Term> arguments;
           for (const Poly& argument : atom.arguments) arguments.push_back(term(argument, facts));
-          one = smt::Function(atom.name, std::vector<Sort>(arguments.size(), Sort::real), Sort::real)(arguments);
+          one = smt::Function(atom.name, std::vector<Sort>(arguments.size(), Sort::real),
+                              Sort::real)(arguments);
           break;
         }
         case Atom::Kind::reciprocal: {

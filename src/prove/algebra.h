@@ -51,16 +51,16 @@ struct Entry {
 
 struct Atom {
   enum class Kind : std::uint8_t {
-    leaf,        // tensor, index
-    function,    // name, arguments
-    number,      // a symbolic integer
-    infinity,    // minus infinity
-    zero,        // whether arguments[0] is 0
+    leaf,         // tensor, index
+    function,     // name, arguments
+    number,       // a symbolic integer
+    infinity,     // minus infinity
+    zero,         // whether arguments[0] is 0
     nonnegative,  // whether arguments[0] is at least 0
-    reciprocal,  // of arguments[0]
-    sum,         // entries[0]
-    maximum,     // entries
-    row,         // name, arguments, entries: a function of rows
+    reciprocal,   // of arguments[0]
+    sum,          // entries[0]
+    maximum,      // entries
+    row,          // name, arguments, entries: a function of rows
   };
   Kind kind = Kind::leaf;
   std::string name;

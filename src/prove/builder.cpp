@@ -373,6 +373,41 @@ TermId Builder::leaf(Slot slot, const Want& want) {
   return id;
 }
 
+namespace {
+
+// The element type that a requirement asks of a tensor parameter.
+std::optional<DType> required_dtype(const Expr& requirement, Slot parameter) {
+  const auto asked = [&](const Expr& expr) {
+    return expr.kind == ExprKind::call && expr.builtin == rules::Builtin::dtype && !expr.args.empty() &&
+           expr.args[0].kind == ExprKind::variable && expr.args[0].slot == parameter;
+  };
+  if (requirement.kind == ExprKind::call && requirement.builtin == rules::Builtin::is_integer &&
+      asked(requirement.args[0])) {
+    return DType::i64;
+  }
+  if (requirement.kind != ExprKind::binary) return std::nullopt;
+  if (requirement.operation == rules::Operation::equal && asked(requirement.args[0]) &&
+      requirement.args[1].kind == ExprKind::literal &&
+      requirement.args[1].value.kind() == Attr::Kind::dtype) {
+    return requirement.args[1].value.as_dtype();
+  }
+  if (requirement.operation != rules::Operation::logical_and) return std::nullopt;
+  const auto first = required_dtype(requirement.args[0], parameter);
+  return first ? first : required_dtype(requirement.args[1], parameter);
+}
+
+std::optional<DType> required_dtype(const rules::Operator& op, std::size_t parameter) {
+  // Operands are parameters one by one only where there is no list.
+  if (std::ranges::any_of(op.tensors, [](const rules::Parameter& one) { return one.type.is_list(); }))
+    return {};
+  for (const Expr& requirement : op.requires_) {
+    if (const auto dtype = required_dtype(requirement, op.tensors[parameter].slot)) return dtype;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 // Operands with structure first, then those in which everything is free, numbers last.
 TermId Builder::application(const Expr& pattern, const Want& want) {
   const rules::Operator& op = rules_.op(pattern.op);
@@ -386,11 +421,15 @@ TermId Builder::application(const Expr& pattern, const Want& want) {
   std::optional<TensorType> sibling;
   for (const std::size_t k : order) {
     Want one;
+    const std::optional<DType> required = required_dtype(op, k);
+    if (required) one.dtype = required;
     if (op.elementwise) {
       one.alike = true;
       one.shape = sibling ? std::optional(sibling->shape) : want.shape;
       if (!sibling && !want.shape) one.rank = want.rank;
-      if (!op.dtype) {
+      if (required) {
+        // Nothing to choose.
+      } else if (!op.dtype) {
         one.dtype = sibling ? std::optional(sibling->dtype) : want.dtype;
       } else if (sibling) {
         // Most operators of several types have a mask and operands of one type.
@@ -412,7 +451,13 @@ TermId Builder::application(const Expr& pattern, const Want& want) {
   attributes(op, &pattern, children, values);
   std::vector<Attr> attrs;
   for (const auto& value : values) attrs.push_back(*value);
-  return make(op.id, Attr::list(attrs), children);
+  const TermId id = make(op.id, Attr::list(attrs), children);
+  // What does not fit around it need not be built.
+  const TensorType& made = terms_.type(id);
+  const bool fits = (!want.shape || want.shape->size() == made.rank()) &&
+                    (!want.rank || *want.rank == made.rank()) && (!want.dtype || *want.dtype == made.dtype);
+  if (!fits) throw Infeasible{};
+  return id;
 }
 
 std::size_t Builder::choose_length(bool nonempty) {
@@ -500,7 +545,24 @@ std::vector<TermId> Builder::comprehension(const Expr& pattern, const Want& want
 
 // ---------------------------------------------------------------- attributes
 
-Attr Builder::attribute(const rules::Type& type, std::size_t depth, const std::vector<TermId>& children) {
+namespace {
+
+// Whether a requirement says that two lists have one length.
+bool same_length(const Expr& requirement, Slot a, Slot b) {
+  const auto length_of = [](const Expr& expr, Slot slot) {
+    return expr.kind == ExprKind::call && expr.builtin == rules::Builtin::len && !expr.args.empty() &&
+           expr.args[0].kind == ExprKind::variable && expr.args[0].slot == slot;
+  };
+  return requirement.kind == ExprKind::binary && requirement.operation == rules::Operation::equal &&
+         ((length_of(requirement.args[0], a) && length_of(requirement.args[1], b)) ||
+          (length_of(requirement.args[0], b) && length_of(requirement.args[1], a)));
+}
+
+}  // namespace
+
+// `length`: of a list, where it is known.
+Attr Builder::attribute(const rules::Type& type, std::size_t depth, const std::vector<TermId>& children,
+                        std::optional<std::size_t> length) {
   std::size_t rank = 0;
   for (const TermId child : children) rank = std::max(rank, terms_.type(child).rank());
   if (type.base == Base::perm) {
@@ -532,9 +594,10 @@ Attr Builder::attribute(const rules::Type& type, std::size_t depth, const std::v
       }
       return Attr::list(sets[chooser_(sets.size())]);
     }
-    const std::size_t length =
-        type.base == Base::integer ? chooser_(limits_.rank + 1) : 1 + chooser_(limits_.length);
-    for (std::size_t k = 0; k < length; ++k) entries.push_back(attribute(type, depth - 1, children));
+    if (!length) {
+      length = type.base == Base::integer ? chooser_(limits_.rank + 1) : 1 + chooser_(limits_.length);
+    }
+    for (std::size_t k = 0; k < *length; ++k) entries.push_back(attribute(type, depth - 1, children, {}));
     return Attr::list(entries);
   }
   switch (type.base) {
@@ -582,7 +645,16 @@ void Builder::attributes(const rules::Operator& op, const Expr* pattern, const s
                       (given->kind == ExprKind::variable && !bound(given->slot));
     if (!free) continue;
     const rules::Type& type = op.attributes[k].type;
-    values[k] = attribute(type, type.depth, children);
+    std::optional<std::size_t> length;
+    for (std::size_t other = 0; other < k && type.depth == 1; ++other) {
+      if (values[other] && values[other]->kind() == Attr::Kind::list &&
+          std::ranges::any_of(op.requires_, [&](const Expr& requirement) {
+            return same_length(requirement, op.attributes[other].slot, op.attributes[k].slot);
+          })) {
+        length = values[other]->as_list().size();
+      }
+    }
+    values[k] = attribute(type, type.depth, children, length);
     if (given != nullptr && given->kind == ExprKind::variable) frame_.slots[given->slot] = Value(*values[k]);
   }
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -623,8 +695,10 @@ TermId Builder::generic(const Expr& pattern, const Want& want) {
     Want one;
     if (op.elementwise) one.shape = focused.shape;
     if (variadic && !op.elementwise) one.rank = focused.rank();
-    std::vector<DType> dtypes{focused.dtype};
-    for (const DType other : {DType::f32, DType::i64, DType::b8}) {
+    const std::optional<DType> required = required_dtype(op, j);
+    std::vector<DType> dtypes{required ? *required : focused.dtype};
+    for (const DType other :
+         required ? std::vector<DType>{} : std::vector<DType>{DType::f32, DType::i64, DType::b8}) {
       if (other != focused.dtype) dtypes.push_back(other);
     }
     one.dtype = dtypes[chooser_(dtypes.size(), true)];
@@ -666,12 +740,14 @@ TermId Builder::generic(const Expr& pattern, const Want& want) {
       return true;
     });
     if (trait == Trait::maps_pair && !pair) continue;
-    if (!agrees(lemma_.generic->axis, one.operands[place]) || !agrees(lemma_.generic->result_axis, one.result)) {
+    if (!agrees(lemma_.generic->axis, one.operands[place]) ||
+        !agrees(lemma_.generic->result_axis, one.result)) {
       continue;
     }
     candidates.push_back(&one);
   }
-  const term::Correspondence* taken = candidates.empty() ? throw Infeasible{} : candidates[chooser_(candidates.size())];
+  const term::Correspondence* taken =
+      candidates.empty() ? throw Infeasible{} : candidates[chooser_(candidates.size())];
   focus_.correspondence = taken;
   if (lemma_.generic->axis != rules::kNoSlot) {
     frame_.slots[lemma_.generic->axis] = Value(Int(taken->operands[place]));
@@ -708,8 +784,8 @@ std::string Builder::describe() const {
   };
   std::string result;
   if (op_ != rules::kNoOp && frame_.focus != nullptr) {
-    result = rules_.op(op_).name + tensor::to_string(focus_.attrs) + " at operand " + std::to_string(focus_.operand) +
-             " of";
+    result = rules_.op(op_).name + tensor::to_string(focus_.attrs) + " at operand " +
+             std::to_string(focus_.operand) + " of";
     for (const TermId child : focus_.children) result += " " + tensor::to_string(terms_.type(child));
   }
   for (std::size_t k = 0; k < lemma_.slots.size(); ++k) {

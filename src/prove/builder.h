@@ -19,8 +19,8 @@ namespace entangle::prove {
 using term::TermId;
 
 struct Limits {
-  std::size_t rank = 4;    // of every tensor on the left side
-  std::size_t length = 3;  // of every list
+  std::size_t rank = 4;     // of every tensor on the left side
+  std::size_t length = 3;   // of every list
   std::size_t entries = 6;  // of all lists together
 };
 
@@ -46,8 +46,8 @@ class Chooser {
 
 class Builder {
  public:
-  Builder(const rules::Lemma& lemma, rules::OpId op, const Limits& limits, Scenario& scenario, Chooser& chooser,
-          term::Typing& typing, eval::Terms& terms, term::Evaluator& evaluator);
+  Builder(const rules::Lemma& lemma, rules::OpId op, const Limits& limits, Scenario& scenario,
+          Chooser& chooser, term::Typing& typing, eval::Terms& terms, term::Evaluator& evaluator);
 
   // Builds the `given` patterns and the left side. Throws Infeasible or Fork.
   void run();
@@ -82,7 +82,8 @@ class Builder {
   TermId generic(const rules::Expr& pattern, const Want& want);
   void attributes(const rules::Operator& op, const rules::Expr* pattern, const std::vector<TermId>& children,
                   std::vector<std::optional<tensor::Attr>>& values);
-  tensor::Attr attribute(const rules::Type& type, std::size_t depth, const std::vector<TermId>& children);
+  tensor::Attr attribute(const rules::Type& type, std::size_t depth, const std::vector<TermId>& children,
+                         std::optional<std::size_t> length);
   void need(smt::Truth truth);
   TermId make(rules::OpId op, const tensor::Attr& attrs, const std::vector<TermId>& children);
   bool bound(rules::Slot slot) const { return slot < frame_.slots.size() && frame_.slots[slot].has_value(); }
@@ -117,8 +118,8 @@ void fork_if_undecided(smt::Oracle& oracle, bool required = false);
 bool conjunctive(const rules::Expr& condition);
 // The operators an operator variable can stand for.
 std::vector<rules::OpId> operators_with(const rules::RuleSet& rules, rules::Trait trait);
-// What distinguishes an operator from others for a proof: two operators of one signature differ in nothing but
-// their names.
+// What distinguishes an operator from others for a proof: two operators of one signature differ in nothing
+// but their names.
 std::string signature(const rules::RuleSet& rules, const rules::Operator& op);
 // Marks the variables of which the expression asks for a known scalar or known bounds.
 void mark_known(const rules::Expr& expr, std::vector<bool>& uniform, std::vector<bool>& interval);

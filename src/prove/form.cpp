@@ -17,13 +17,14 @@ using term::Value;
 
 namespace {
 
-constexpr std::size_t kRuns = 250'000;
-constexpr std::size_t kDepth = 120;      // questions asked of one form
+constexpr std::size_t kRuns = 120'000;
+constexpr std::size_t kDepth = 90;       // questions asked of one form
 constexpr std::int64_t kEnumerated = 6;  // values of an integer that must be known
 constexpr std::size_t kCases = 200;      // parts of the result's index
 constexpr std::int64_t kSmall = 3;       // sizes when all of them are tried
 constexpr std::size_t kSmallSymbols = 4;
-constexpr std::uint64_t kGuesses = 24;         // sizes that are tried
+constexpr std::size_t kCandidates = 12;  // cases that are not proved and evaluated
+constexpr std::uint64_t kGuesses = 24;   // sizes that are tried
 constexpr std::uint32_t kModelSteps = 200'000;
 
 class NoPatterns final : public term::PatternHost {
@@ -57,8 +58,13 @@ struct Forms::World {
 };
 
 Forms::Forms(const rules::RuleSet& rules, const rules::Lemma& lemma, rules::OpId op, const Limits& limits,
-             AskSolver unsatisfiable)
-    : rules_(rules), lemma_(lemma), op_(op), limits_(limits), unsatisfiable_(std::move(unsatisfiable)) {}
+             AskSolver unsatisfiable, Replay differs)
+    : rules_(rules),
+      lemma_(lemma),
+      op_(op),
+      limits_(limits),
+      unsatisfiable_(std::move(unsatisfiable)),
+      differs_(std::move(differs)) {}
 
 FormResults Forms::run() {
   explore({});
@@ -69,13 +75,15 @@ void Forms::record(Scenario& scenario, Verdict verdict, bool small) {
   if (verdict == Verdict::infeasible) return;
   if (small) {
     if (verdict == Verdict::unproved) throw Undefined{why_};
+    ++small_instances_;
     return;
   }
   ++results_.instances;
   if (verdict == Verdict::proved) ++results_.proved;
   if (verdict == Verdict::vacuous) ++results_.vacuous;
   if (verdict != Verdict::unproved) return;
-  const std::string text = about_ + (scenario.to_string().empty() ? "" : " with " + scenario.to_string()) + ": " + why_;
+  const std::string text =
+      about_ + (scenario.to_string().empty() ? "" : " with " + scenario.to_string()) + ": " + why_;
   if (small_sizes(scenario)) {
     ++results_.bounded;
     if (results_.limited.empty()) results_.limited = text;
@@ -85,8 +93,10 @@ void Forms::record(Scenario& scenario, Verdict verdict, bool small) {
 }
 
 void Forms::explore(Scenario scenario) {
+  if (results_.refuted) return;
   if (depth_ > kDepth || results_.runs >= kRuns) {
     results_.complete = false;
+    if (results_.limit.empty()) results_.limit = about_ + " and beyond";
     return;
   }
   ++depth_;
@@ -114,7 +124,8 @@ void Forms::explore(Scenario scenario) {
       if (!yes.refused(fork.question) && fork.question.why != smt::Why::undefined) {
         // `a < b` is asked as `b <= a`: there either answer may be the required one.
         if (!fork.required || fork.question.relation == Scenario::Relation::less_equal) {
-          if (fork.question.relation == Scenario::Relation::divides && !yes.may_split()) results_.complete = false;
+          if (fork.question.relation == Scenario::Relation::divides && !yes.may_split())
+            results_.complete = false;
           for (Scenario& no : taken(tried).without(fork.question)) next.push_back(std::move(no));
         }
         if (yes.assume(fork.question.relation, fork.question.left, fork.question.right)) {
@@ -160,13 +171,16 @@ void Forms::explore(Scenario scenario) {
   --depth_;
 }
 
-// An integer of few values may have to be known: one of them is asked for.
+// An integer of few values may have to be known: the least of them is asked for.
 void Forms::enumerate(World& world) {
   for (const Scenario::Symbol& one : world.scenario.open()) {
-    const sym::Interval bounds = world.oracle.facts().bounds(one.symbol);
-    if (!bounds.lower || !bounds.upper || *bounds.upper - *bounds.lower > kEnumerated) continue;
-    if (*bounds.lower >= *bounds.upper) continue;
-    throw Fork{{smt::Undecided::Relation::equal, one.symbol, Int(*bounds.lower), smt::Why::depends}};
+    const auto least = world.oracle.facts().bounds(one.symbol).lower;
+    if (!least || !smt::is_yes(world.oracle.less_equal(one.symbol, *least + kEnumerated))) continue;
+    // Of assumptions that contradict each other everything follows.
+    const smt::Truth consistent = world.oracle.consistent();
+    if (smt::is_no(consistent)) throw Infeasible{};
+    if (!smt::is_yes(consistent)) return;
+    throw Fork{{smt::Undecided::Relation::equal, one.symbol, Int(*least), smt::Why::depends}};
   }
 }
 
@@ -250,15 +264,16 @@ Forms::Verdict Forms::attempt(Scenario& scenario, Chooser& chooser) {
   Symbolic symbolic(world.terms, Space(world.oracle));
   std::vector<smt::Term> facts = assertions(world, symbolic);
   if (unsatisfiable_(facts)) return Verdict::infeasible;
+  if (!small_ && candidates_ < kCandidates) refute(world);
   return Verdict::unproved;
 }
 
 // ---------------------------------------------------------------- small sizes
 
-// Whether the right side is defined for some sizes that the case admits: then it must not count as undefined.
-bool Forms::defined_for_some_sizes(World& world) {
+// The case with sizes that it admits. None: `surely` says whether it admits none.
+std::optional<Scenario> Forms::concrete(World& world, bool* surely) {
   const std::vector<Scenario::Symbol> open = world.scenario.open();
-  if (open.empty()) return false;
+  *surely = false;
   std::optional<sym::Valuation> found;
   const auto admitted = [&](const sym::Valuation& sizes) {
     for (const Scenario::Symbol& one : open) {
@@ -292,23 +307,35 @@ bool Forms::defined_for_some_sizes(World& world) {
     smt::Solver solver({kModelSteps, {}, 0});
     for (const smt::Term& assertion : assertions(world, symbolic)) solver.add(assertion);
     const smt::Answer answer = solver.check();
-    if (answer != smt::Answer::sat) return answer == smt::Answer::unknown;
+    if (answer != smt::Answer::sat) {
+      *surely = answer == smt::Answer::unsat;
+      return std::nullopt;
+    }
     sym::Valuation sizes;
     for (const Scenario::Symbol& one : open) {
       const auto value = solver.model().integer(smt::from_int(one.symbol));
-      if (!value) return true;
+      if (!value) return std::nullopt;
       sizes[one.symbol] = *value;
     }
     found = std::move(sizes);
   }
-  Scenario concrete = world.scenario;
-  concrete.choices = chosen_;
+  Scenario result = world.scenario;
+  result.choices = chosen_;
   for (const Scenario::Symbol& one : open) {
-    if (!concrete.replace(one.symbol, found->at(one.symbol))) return true;
+    if (!result.replace(one.symbol, found->at(one.symbol))) return std::nullopt;
   }
+  return result;
+}
+
+// Whether the right side is defined for some sizes that the case admits: then it must not count as undefined.
+bool Forms::defined_for_some_sizes(World& world) {
+  if (world.scenario.open().empty()) return false;
+  bool none = false;
+  std::optional<Scenario> instance = concrete(world, &none);
+  if (!instance) return !none;
   const std::vector<std::size_t> choices = chosen_;
   Chooser chooser(choices);
-  World other(rules_, lemma_, op_, limits_, concrete, chooser);
+  World other(rules_, lemma_, op_, limits_, *instance, chooser);
   try {
     other.builder.run();
     for (const Expr& expr : lemma_.when) condition(other, expr);
@@ -322,6 +349,28 @@ bool Forms::defined_for_some_sizes(World& world) {
   }
 }
 
+// Evaluates an instance of a case that is not proved.
+void Forms::refute(World& world) {
+  ++candidates_;
+  bool none = false;
+  std::optional<Scenario> instance = concrete(world, &none);
+  if (!instance) return;
+  const std::vector<std::size_t> choices = chosen_;
+  Chooser chooser(choices);
+  World other(rules_, lemma_, op_, limits_, *instance, chooser);
+  try {
+    other.builder.run();
+    for (const Expr& expr : lemma_.when) condition(other, expr);
+    const std::vector<TermId> right = right_side(other);
+    for (std::size_t k = 0; k < right.size() && !results_.refuted; ++k) {
+      results_.refuted = differs_(other.terms, other.builder.left()[k], right[k], other.builder.describe());
+    }
+  } catch (const Infeasible&) {
+  } catch (const Fork&) {
+  } catch (const Undefined&) {
+  }
+}
+
 // Whether the case is proved for each choice of small sizes.
 bool Forms::small_sizes(const Scenario& scenario) {
   const std::vector<Scenario::Symbol> open = scenario.open();
@@ -332,6 +381,7 @@ bool Forms::small_sizes(const Scenario& scenario) {
   const std::string about = about_;
   bool proved = true;
   small_ = true;
+  small_instances_ = 0;
   const std::function<void(const Scenario&, std::size_t)> from = [&](const Scenario& now, std::size_t next) {
     while (next < open.size() && !open[next].size) ++next;
     if (next == open.size()) {
@@ -354,7 +404,7 @@ bool Forms::small_sizes(const Scenario& scenario) {
   depth_ = depth;
   why_ = why;
   about_ = about;
-  return proved && results_.complete;
+  return proved && results_.complete && small_instances_ > 0;
 }
 
 // ---------------------------------------------------------------- elements
@@ -436,8 +486,9 @@ void Forms::compare_at(World& world, TermId left, TermId right, std::vector<Int>
   if (split) {
     const Int row = Int::symbol(position.name() + "r");
     const Int column = Int::symbol(position.name() + "c");
-    parts.push_back({row * split->inner + column,
-                     {{row, 0, *sym::exact_div(at->high + 1, split->inner) - 1}, {column, 0, split->inner - 1}}});
+    parts.push_back(
+        {row * split->inner + column,
+         {{row, 0, *sym::exact_div(at->high + 1, split->inner) - 1}, {column, 0, split->inner - 1}}});
   } else {
     const Int below = Int::symbol(position.name() + "a");
     const Int above = Int::symbol(position.name() + "b");

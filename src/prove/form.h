@@ -21,17 +21,22 @@ namespace entangle::prove {
 // Answers of the solver, by the text of the question.
 using AskSolver = std::function<bool(const std::vector<smt::Term>& assertions)>;
 
+// Evaluates an instance of constant sizes; whether the sides differ.
+using Replay = std::function<bool(eval::Terms& terms, TermId left, TermId right, const std::string& what)>;
+
 struct FormResults {
   std::size_t instances = 0;  // cases of forms where the lemma applies
   std::size_t proved = 0;
-  std::size_t vacuous = 0;    // of them, where the right side is undefined: there nothing is claimed
-  std::size_t bounded = 0;    // proved for small sizes only
-  std::string unproved;       // the first that is not proved, and why
-  std::string limited;        // the first that is proved for small sizes only
-  bool complete = true;       // whether all forms were looked at
+  std::size_t vacuous = 0;  // of them, where the right side is undefined: there nothing is claimed
+  std::size_t bounded = 0;  // proved for small sizes only
+  std::string unproved;     // the first that is not proved, and why
+  std::string limited;      // the first that is proved for small sizes only
+  bool refuted = false;     // by an instance of a case that is not proved
+  bool complete = true;     // whether all forms were looked at
+  std::string limit;        // where the search stopped, if it did
   std::set<std::size_t> ranks;
-  std::size_t longest = 0;    // list, or number of operands
-  std::size_t highest = 0;    // rank of a tensor
+  std::size_t longest = 0;  // list, or number of operands
+  std::size_t highest = 0;  // rank of a tensor
   std::size_t runs = 0;
 };
 
@@ -39,7 +44,7 @@ class Forms {
  public:
   // `unsatisfiable`: whether the solver shows that the assertions contradict each other.
   Forms(const rules::RuleSet& rules, const rules::Lemma& lemma, rules::OpId op, const Limits& limits,
-        AskSolver unsatisfiable);
+        AskSolver unsatisfiable, Replay differs);
 
   FormResults run();
 
@@ -51,10 +56,13 @@ class Forms {
   Verdict attempt(Scenario& scenario, Chooser& chooser);
   void record(Scenario& scenario, Verdict verdict, bool small);
   bool small_sizes(const Scenario& scenario);
+  std::optional<Scenario> concrete(World& world, bool* surely);
   bool defined_for_some_sizes(World& world);
+  void refute(World& world);
   void condition(World& world, const rules::Expr& expr);
   std::vector<TermId> right_side(World& world);
-  // Told the difference of two elements at an index that is cut no further; false when it is not shown to be 0.
+  // Told the difference of two elements at an index that is cut no further; false when it is not shown to be
+  // 0.
   using Judge = std::function<bool(Symbolic&, const Poly&)>;
   void compare(World& world, TermId left, TermId right, const Judge& judge);
   void compare_at(World& world, TermId left, TermId right, std::vector<sym::Int> index, const Space& space,
@@ -69,8 +77,11 @@ class Forms {
   const rules::OpId op_;
   const Limits limits_;
   const AskSolver unsatisfiable_;
+  const Replay differs_;
   FormResults results_;
   std::size_t depth_ = 0;
+  std::size_t small_instances_ = 0;
+  std::size_t candidates_ = 0;
   std::string why_;
   std::string about_;
   std::vector<std::size_t> chosen_;  // of the form that is looked at

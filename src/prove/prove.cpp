@@ -37,7 +37,7 @@ std::string to_string(Outcome outcome) {
 namespace {
 
 constexpr std::uint32_t kSteps = 400'000;  // of the solver, for one question
-constexpr std::size_t kTries = 5;     // searches per instance wanted
+constexpr std::size_t kTries = 5;          // searches per instance wanted
 
 class Examination {
  public:
@@ -53,9 +53,11 @@ class Examination {
     result_.name = lemma_.name;
     result_.span = lemma_.span;
     for (const rules::OpId op : sampler_.operators()) {
+      // A generic lemma has many operators to be tried with.
+      const std::size_t wanted = lemma_.generic ? (options_.instances + 7) / 8 : options_.instances;
       std::size_t found = 0;
-      for (std::size_t n = 0; n < kTries * options_.instances && found < options_.instances; ++n) {
-        if (n >= options_.instances && found == 0) break;
+      for (std::size_t n = 0; n < kTries * wanted && found < wanted; ++n) {
+        if (n >= 2 * wanted && found == 0) break;
         if (!sampler_.next(op)) continue;
         if (instance()) {
           ++found;
@@ -66,6 +68,10 @@ class Examination {
         }
       }
       generalise(op, found > 0);
+      if (!result_.counterexample.empty()) {
+        result_.outcome = Outcome::refuted;
+        return std::move(result_);
+      }
       if (op != rules::kNoOp && found > 0) result_.operators.push_back(rules_.op(op).name);
     }
     judge();
@@ -82,9 +88,10 @@ class Examination {
       return false;
     }
     eval::Interpreter interpreter(sampler_.terms());
-    fill(interpreter);
+    fill(interpreter, sampler_.terms());
     for (std::size_t k = 0; k < right.size(); ++k) {
-      if (!agree(interpreter, sampler_.left()[k], right[k])) return false;
+      if (!agree(interpreter, sampler_.terms(), sampler_.left()[k], right[k], sampler_.describe()))
+        return false;
       if (!result_.counterexample.empty()) return true;
     }
     ++result_.instances;
@@ -111,7 +118,8 @@ class Examination {
     if (result_.instances > 0) {
       result_.outcome = Outcome::tested;
       if (result_.forms > 0) {
-        result_.reason = std::to_string(result_.proved + result_.bounded) + " of " + forms + " proved; " + unproved_;
+        result_.reason =
+            std::to_string(result_.proved + result_.bounded) + " of " + forms + " proved; " + unproved_;
       } else if (options_.prove) {
         result_.reason = "no form was found";
       }
@@ -138,7 +146,14 @@ class Examination {
     auto found = forms_.find(alike);
     if (found == forms_.end()) {
       Limits limits;
-      const auto run = [&] { return Forms(rules_, lemma_, op, limits, unsatisfiable).run(); };
+      const Replay differs = [&](eval::Terms& terms, term::TermId left, term::TermId right,
+                                 const std::string& what) {
+        eval::Interpreter interpreter(terms);
+        fill(interpreter, terms);
+        agree(interpreter, terms, left, right, what);
+        return !result_.counterexample.empty();
+      };
+      const auto run = [&] { return Forms(rules_, lemma_, op, limits, unsatisfiable, differs).run(); };
       FormResults forms = run();
       if (forms.instances == 0 && forms.longest > 0) {
         // Some lemmas are about longer lists only.
@@ -157,7 +172,7 @@ class Examination {
     result_.proved_ranks.insert(forms.ranks.begin(), forms.ranks.end());
     if (unproved_.empty()) unproved_ = forms.unproved;
     if (limited_.empty()) limited_ = forms.limited;
-    if (!forms.complete && unproved_.empty()) unproved_ = "not all forms were looked at";
+    if (!forms.complete && unproved_.empty()) unproved_ = "not all forms were looked at: " + forms.limit;
     if (op == rules::kNoOp || forms.instances > 0) return;
     result_.without_form.push_back(rules_.op(op).name);
     if (has_instances && unproved_.empty()) {
@@ -172,8 +187,7 @@ class Examination {
     return {*id};
   }
 
-  void fill(eval::Interpreter& interpreter) {
-    eval::Terms& terms = sampler_.terms();
+  void fill(eval::Interpreter& interpreter, const eval::Terms& terms) {
     for (std::size_t id = 0; id < terms.size(); ++id) {
       const auto leaf = static_cast<term::TermId>(id);
       if (terms.node(leaf).op != rules::kNoOp) continue;
@@ -194,10 +208,10 @@ class Examination {
     }
   }
 
-  bool agree(eval::Interpreter& interpreter, term::TermId left, term::TermId right) {
-    const eval::Terms& terms = sampler_.terms();
+  bool agree(eval::Interpreter& interpreter, const eval::Terms& terms, term::TermId left, term::TermId right,
+             const std::string& what) {
     if (!(terms.type(left) == terms.type(right))) {
-      refute(interpreter, left, right, "  the types differ\n");
+      refute(interpreter, terms, left, right, what, "  the types differ\n");
       return true;
     }
     const Array* first = interpreter.value(left);
@@ -220,13 +234,13 @@ class Examination {
               "]: " + first->elements[place].get_str() + " against " + second->elements[place].get_str() +
               "\n";
     });
-    refute(interpreter, left, right, text);
+    refute(interpreter, terms, left, right, what, text);
     return true;
   }
 
-  void refute(eval::Interpreter& interpreter, term::TermId left, term::TermId right, const std::string& how) {
-    const eval::Terms& terms = sampler_.terms();
-    std::string text = "  with " + sampler_.describe() + "\n";
+  void refute(eval::Interpreter& interpreter, const eval::Terms& terms, term::TermId left, term::TermId right,
+              const std::string& what, const std::string& how) {
+    std::string text = "  with " + what + "\n";
     text += "  left:  " + terms.print(left) + " : " + tensor::to_string(terms.type(left)) + "\n";
     text += "  right: " + terms.print(right) + " : " + tensor::to_string(terms.type(right)) + "\n";
     for (std::size_t id = 0; id < terms.size(); ++id) {

@@ -18,7 +18,8 @@ constexpr std::size_t kSymbols = 24;  // quotients and remainders
 Int Scenario::symbol(std::size_t number, bool size) {
   if (!size && number >= declared_) throw MoreSymbols{};
   const Int symbol = Int::symbol((size ? "n" : "m") + std::to_string(number));
-  if (std::ranges::find(symbols_, symbol, &Symbol::symbol) == symbols_.end()) symbols_.push_back({symbol, size});
+  if (std::ranges::find(symbols_, symbol, &Symbol::symbol) == symbols_.end())
+    symbols_.push_back({symbol, size});
   return value(symbol);
 }
 
@@ -136,7 +137,8 @@ sym::Facts Scenario::facts() const {
   thread_local std::map<std::size_t, sym::Facts> declared;
   auto [at, added] = declared.try_emplace(declared_);
   if (added) {
-    for (std::size_t k = 0; k < declared_; ++k) at->second.declare_symbol("m" + std::to_string(k), std::nullopt);
+    for (std::size_t k = 0; k < declared_; ++k)
+      at->second.declare_symbol("m" + std::to_string(k), std::nullopt);
   }
   sym::Facts facts = at->second;
   for (std::size_t k = 0; k < quotients_; ++k) {

@@ -83,7 +83,8 @@ void Space::separate(Int difference, Int a, Int b) {
     for (const sym::Term& term : sym::terms_of(rest)) {
       if (const auto divided = sym::exact_div(sym::from_term(term), *factor)) whole += *divided;
     }
-    if (nonnegative(-whole) == std::optional(true)) throw Breakpoint{symbol, whole == Int(0) ? Int(1) : -whole};
+    if (nonnegative(-whole) == std::optional(true))
+      throw Breakpoint{symbol, whole == Int(0) ? Int(1) : -whole};
   }
   for (const Position& position : positions_) {
     if (sym::mentions(difference, position.symbol)) {
@@ -106,7 +107,8 @@ bool Space::equal(Int a, Int b) {
   const auto greater = nonnegative(-difference);
   if (less && greater && *less && *greater) return true;
   if ((less && !*less) || (greater && !*greater)) return false;
-  if (nonnegative(difference - 1) == std::optional(true) || nonnegative(-difference - 1) == std::optional(true)) {
+  if (nonnegative(difference - 1) == std::optional(true) ||
+      nonnegative(-difference - 1) == std::optional(true)) {
     return false;
   }
   const bool positions = std::ranges::any_of(
@@ -175,7 +177,8 @@ Int Space::quotient(Int a, Int b) {
   }
   for (std::size_t k = positions_.size(); k-- > 0;) {
     const Position& position = positions_[k];
-    const auto factor = sym::mentions(rest, position.symbol) ? coefficient(rest, position.symbol) : std::nullopt;
+    const auto factor =
+        sym::mentions(rest, position.symbol) ? coefficient(rest, position.symbol) : std::nullopt;
     if (!factor || !(*factor == Int(1)) || !(position.low == Int(0))) continue;
     const Int size = position.high + 1;
     if (sym::exact_div(size, b)) throw SplitPosition{position.symbol, b};

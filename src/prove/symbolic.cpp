@@ -65,7 +65,8 @@ Symbolic::Symbolic(const eval::Terms& terms, Space space)
                   return std::nullopt;
                 },
                 [this](Int value) {
-                  if (nonnegative(value - 1) == std::optional(true) || nonnegative(-value - 1) == std::optional(true))
+                  if (nonnegative(value - 1) == std::optional(true) ||
+                      nonnegative(-value - 1) == std::optional(true))
                     return true;
                   return !asks_elements(value) && !asks_positions(value) &&
                          smt::is_no(space_.oracle().equal(value, 0));
@@ -264,7 +265,8 @@ TruthValue Symbolic::compare(Operation operation, Int a, Int b) {
     return truth(operation == Operation::equal ? space_.equal(a, b) : space_.less_equal(a, b));
   }
   if (operation == Operation::equal) {
-    if (nonnegative(difference - 1) == std::optional(true) || nonnegative(-difference - 1) == std::optional(true)) {
+    if (nonnegative(difference - 1) == std::optional(true) ||
+        nonnegative(-difference - 1) == std::optional(true)) {
       return truth(false);
     }
     return {algebra_.is_zero(algebra_.lifted(difference))};
@@ -331,7 +333,8 @@ Poly Symbolic::linear(const std::string& name, const Poly& value, bool truth, bo
       one.terms[{{id, exponent}}] = 1;
       (scalar ? outside : inside) = algebra_.multiply(scalar ? outside : inside, one);
     }
-    result = algebra_.add(result, algebra_.multiply(outside, algebra_.function(name, {inside}, truth, integer)));
+    result =
+        algebra_.add(result, algebra_.multiply(outside, algebra_.function(name, {inside}, truth, integer)));
   }
   return result;
 }
@@ -342,7 +345,8 @@ Poly Symbolic::apply(const std::string& name, std::vector<Poly> arguments, bool 
       if (law->left.name != name || law->left.args.size() != given.size()) continue;
       Bindings bindings;
       bool same = true;
-      for (std::size_t k = 0; k < given.size(); ++k) same = same && match(law->left.args[k], given[k], bindings);
+      for (std::size_t k = 0; k < given.size(); ++k)
+        same = same && match(law->left.args[k], given[k], bindings);
       if (same) return evaluate(law->right, bindings, truth, integer);
     }
     return algebra_.function(name, given, truth, integer);

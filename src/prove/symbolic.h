@@ -4,7 +4,8 @@
 // A leaf is a function of its index that nothing is known of, a scalar function one of its arguments, but for
 // the laws the rules state of it (left side to right side) and the operands its operator is linear in. An
 // operator without a value is a function of the rows that its `maps` clauses leave. Questions about positions
-// and sizes that are not decided are thrown as prove/space.h says; what cannot be said throws eval::Undefined.
+// and sizes that are not decided are thrown as prove/space.h says; what cannot be said throws
+// eval::Undefined.
 #pragma once
 
 #include <functional>

@@ -51,10 +51,14 @@ struct Result {
 };
 
 struct Options {
-  std::size_t instances = 200;  // per lemma and operator
-  bool prove = true;            // whether proofs are tried
+  std::size_t instances = 60;  // per lemma and operator
+  bool prove = true;           // whether proofs are tried
   std::uint64_t seed = 1;
 };
+
+// A hash of everything the result depends on: the lemma, the operators it speaks of (a generic lemma: all),
+// the laws, the options and the solver. The same in every run and on every machine.
+std::string fingerprint(const rules::RuleSet& rules, const rules::Lemma& lemma, const Options& options = {});
 
 Result examine(const rules::RuleSet& rules, const rules::Lemma& lemma, const Options& options = {});
 

@@ -1,0 +1,100 @@
+#include "cli/ledger.h"
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace entangle::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using prove::Outcome;
+using prove::Result;
+
+constexpr int kVersion = 1;
+
+support::Diagnostic damaged(const std::string& path, const std::string& why) {
+  return support::error("cli/ledger", {}, "`" + path + "` is no proof ledger: " + why);
+}
+
+Json to_json(const Result& result) {
+  Json ranks = Json::object();
+  for (const auto& [rank, count] : result.ranks) ranks[std::to_string(rank)] = count;
+  return {{"name", result.name},
+          {"verdict", prove::to_string(result.outcome)},
+          {"instances", result.instances},
+          {"forms", result.forms},
+          {"proved", result.proved},
+          {"bounded", result.bounded},
+          {"longest", result.longest},
+          {"ranks", ranks},
+          {"proved_ranks", result.proved_ranks},
+          {"operators", result.operators},
+          {"reason", result.reason},
+          {"counterexample", result.counterexample}};
+}
+
+Result from_json(const Json& json) {
+  Result result;
+  result.name = json.at("name").get<std::string>();
+  const auto verdict = json.at("verdict").get<std::string>();
+  bool known = false;
+  for (const Outcome outcome : {Outcome::refuted, Outcome::unknown, Outcome::tested, Outcome::bounded,
+                                Outcome::proved, Outcome::axiom}) {
+    if (prove::to_string(outcome) != verdict) continue;
+    result.outcome = outcome;
+    known = true;
+  }
+  if (!known) throw std::runtime_error("`" + verdict + "` is no verdict");
+  result.instances = json.at("instances").get<std::size_t>();
+  result.forms = json.at("forms").get<std::size_t>();
+  result.proved = json.at("proved").get<std::size_t>();
+  result.bounded = json.at("bounded").get<std::size_t>();
+  result.longest = json.at("longest").get<std::size_t>();
+  for (const auto& [rank, count] : json.at("ranks").items()) result.ranks[std::stoul(rank)] = count;
+  result.proved_ranks = json.at("proved_ranks").get<std::set<std::size_t>>();
+  result.operators = json.at("operators").get<std::vector<std::string>>();
+  result.reason = json.at("reason").get<std::string>();
+  result.counterexample = json.at("counterexample").get<std::string>();
+  return result;
+}
+
+}  // namespace
+
+support::Result<Ledger> Ledger::read(const std::string& path) {
+  Ledger ledger;
+  std::ifstream in(path);
+  if (!in) return ledger;
+  try {
+    const Json json = Json::parse(in);
+    if (json.at("version").get<int>() != kVersion) return damaged(path, "it is of another version");
+    for (const auto& [key, entry] : json.at("lemmas").items()) ledger.results_[key] = from_json(entry);
+  } catch (const std::exception& exception) {
+    return damaged(path, exception.what());
+  }
+  return ledger;
+}
+
+support::Status Ledger::write(const std::string& path) const {
+  Json lemmas = Json::object();
+  for (const auto& [key, result] : results_) lemmas[key] = to_json(result);
+  const std::string part = path + ".part";
+  {
+    std::ofstream out(part);
+    out << Json{{"version", kVersion}, {"lemmas", lemmas}}.dump(1) << "\n";
+    if (!out.flush()) return support::error("cli/cannot-write", {}, "cannot write `" + part + "`");
+  }
+  std::error_code failed;
+  std::filesystem::rename(part, path, failed);
+  if (failed)
+    return support::error("cli/cannot-write", {}, "cannot write `" + path + "`: " + failed.message());
+  return support::Unit{};
+}
+
+std::optional<Result> Ledger::find(const std::string& key) const {
+  const auto found = results_.find(key);
+  return found == results_.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace entangle::cli

@@ -1,0 +1,29 @@
+// The proof ledger: what `entangle prove` found, by a hash of the lemma's text and of the operators it speaks
+// of; `entangle check` reads it, and the next `entangle prove` does not do the same work again.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "entangle/prove/prove.h"
+#include "entangle/rules/ruleset.h"
+#include "entangle/support/diagnostic.h"
+
+namespace entangle::cli {
+
+class Ledger {
+ public:
+  // Reads a ledger; a missing file is an empty one.
+  static support::Result<Ledger> read(const std::string& path);
+  support::Status write(const std::string& path) const;
+
+  // `key` is prove::fingerprint of the lemma.
+  std::optional<prove::Result> find(const std::string& key) const;
+  void add(const std::string& key, const prove::Result& result) { results_[key] = result; }
+
+ private:
+  std::map<std::string, prove::Result> results_;
+};
+
+}  // namespace entangle::cli
