@@ -17,7 +17,7 @@ using term::Value;
 
 namespace {
 
-constexpr std::size_t kRuns = 60'000;
+constexpr std::size_t kRuns = 120'000;
 constexpr std::size_t kDepth = 90;       // questions asked of one form
 constexpr std::int64_t kEnumerated = 6;  // values of an integer that must be known
 constexpr std::size_t kCases = 200;      // parts of the result's index
