@@ -123,8 +123,9 @@ class Check {
   // Looks up every lemma of the rules; an error if one of them is refuted.
   std::optional<Diagnostic> consult(const rules::RuleSet& rules) {
     not_proved_.clear();
+    const prove::Fingerprints fingerprints(rules);
     for (const rules::Lemma& lemma : rules.lemmas()) {
-      const auto found = ledger_.find(prove::fingerprint(rules, lemma));
+      const auto found = ledger_.find(fingerprints.of(lemma));
       if (found && found->outcome == prove::Outcome::refuted) {
         return support::error("cli/refuted-lemma", lemma.span,
                               "the lemma `" + lemma.name + "` is refuted by the proof ledger",

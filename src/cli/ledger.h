@@ -18,7 +18,7 @@ class Ledger {
   static support::Result<Ledger> read(const std::string& path);
   support::Status write(const std::string& path) const;
 
-  // `key` is prove::fingerprint of the lemma.
+  // `key` is the lemma's prove::Fingerprints::of.
   std::optional<prove::Result> find(const std::string& key) const;
   void add(const std::string& key, const prove::Result& result) { results_[key] = result; }
 

@@ -121,7 +121,7 @@ class Prove {
       return false;
     }
     ledger_ = std::move(*ledger);
-    return report(smt::QueryCache::shared().load(in_cache(kAnswers)));
+    return true;
   }
 
   bool save_cache() {
@@ -139,8 +139,10 @@ class Prove {
 
   // What is in the ledger needs no work.
   bool look_up(const rules::RuleSet& rules) {
-    for (std::size_t k = 0; k < lemmas_.size() && !arguments_.cache.empty(); ++k) {
-      keys_.push_back(prove::fingerprint(rules, *lemmas_[k], options()));
+    if (arguments_.cache.empty()) return true;
+    const prove::Fingerprints fingerprints(rules, options());
+    for (std::size_t k = 0; k < lemmas_.size(); ++k) {
+      keys_.push_back(fingerprints.of(*lemmas_[k]));
       if (auto known = ledger_.find(keys_[k])) {
         known->name = lemmas_[k]->name;
         known->span = lemmas_[k]->span;
@@ -178,6 +180,10 @@ class Prove {
     };
     std::vector<std::thread> threads;
     const bool any = std::ranges::any_of(results_, [](const auto& result) { return !result; });
+    // The solver's answers are read only where something is to be proved.
+    if (any && !arguments_.cache.empty() && !report(smt::QueryCache::shared().load(in_cache(kAnswers)))) {
+      code_ = worst(code_, ExitCode::bad_input);
+    }
     for (std::size_t k = 0; any && k < arguments_.jobs; ++k) threads.emplace_back(worker);
     const bool progress = !to_stdout() && isatty(STDERR_FILENO) != 0;
     for (std::size_t k = 0; k < lemmas_.size(); ++k) {

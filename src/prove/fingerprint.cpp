@@ -49,7 +49,17 @@ void collect(const Expr& expr, std::set<rules::OpId>& ops) {
 
 }  // namespace
 
-std::string fingerprint(const rules::RuleSet& rules, const rules::Lemma& lemma, const Options& options) {
+Fingerprints::Fingerprints(const rules::RuleSet& rules, const Options& options) : options_(options) {
+  for (const rules::Operator& op : rules.operators()) {
+    operators_.push_back(text_of(rules, op));
+    all_ += operators_.back();
+  }
+  for (const rules::Law& law : rules.laws()) {
+    laws_ += rules::to_string(law.left) + " == " + rules::to_string(law.right) + "\n";
+  }
+}
+
+std::string Fingerprints::of(const rules::Lemma& lemma) const {
   std::vector<const Expr*> parts{&lemma.left, &lemma.right};
   for (const rules::Given& given : lemma.given) {
     parts.push_back(&given.pattern);
@@ -57,7 +67,7 @@ std::string fingerprint(const rules::RuleSet& rules, const rules::Lemma& lemma, 
   }
   for (const Expr& condition : lemma.when) parts.push_back(&condition);
   std::string text = smt::solver_version() + " " + std::to_string(kMethod) + " " +
-                     std::to_string(options.instances) + " " + std::to_string(options.seed) + "\n" +
+                     std::to_string(options_.instances) + " " + std::to_string(options_.seed) + "\n" +
                      lemma.text;
   std::set<rules::OpId> ops;
   bool all = lemma.generic.has_value();
@@ -68,12 +78,12 @@ std::string fingerprint(const rules::RuleSet& rules, const rules::Lemma& lemma, 
     all = all || builds(*part);
   }
   text += "\n";
-  for (const rules::Operator& op : rules.operators()) {
-    if (all || ops.contains(op.id)) text += text_of(rules, op);
+  if (all) {
+    text += all_;
+  } else {
+    for (const rules::OpId id : ops) text += operators_[id];
   }
-  for (const rules::Law& law : rules.laws()) {
-    text += rules::to_string(law.left) + " == " + rules::to_string(law.right) + "\n";
-  }
+  text += laws_;
   char hex[33];
   std::snprintf(hex, sizeof hex, "%016llx%016llx", static_cast<unsigned long long>(support::hash_bytes(text)),
                 static_cast<unsigned long long>(support::hash_bytes("second " + text)));

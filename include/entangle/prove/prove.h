@@ -56,9 +56,19 @@ struct Options {
   std::uint64_t seed = 1;
 };
 
-// A hash of everything the result depends on: the lemma, the operators it speaks of (a generic lemma: all),
-// the laws, the options and the solver. The same in every run and on every machine.
-std::string fingerprint(const rules::RuleSet& rules, const rules::Lemma& lemma, const Options& options = {});
+// Hashes of everything a result depends on: the lemma, the operators it speaks of (a generic lemma: all), the
+// laws, the options and the solver. The same in every run and on every machine.
+class Fingerprints {
+ public:
+  explicit Fingerprints(const rules::RuleSet& rules, const Options& options = {});
+
+  std::string of(const rules::Lemma& lemma) const;
+
+ private:
+  Options options_;
+  std::vector<std::string> operators_;  // their texts
+  std::string all_, laws_;
+};
 
 Result examine(const rules::RuleSet& rules, const rules::Lemma& lemma, const Options& options = {});
 
