@@ -11,6 +11,7 @@
 
 #include "cli/check_command.h"
 #include "cli/exit_code.h"
+#include "cli/lint_command.h"
 #include "cli/prove_command.h"
 #include "entangle/support/diagnostic.h"
 
@@ -33,6 +34,10 @@ constexpr const char* kProveFooter =
     "  unknown  neither proved nor tried\n"
     "  axiom    taken on trust, with the reason that the rule file gives\n"
     "Exit codes: 0 all meet the requirement, 1 one is refuted, 2 bad input, 3 one falls short.";
+
+constexpr const char* kLintFooter =
+    "The rules that manifests name do not count: --rules does.\n"
+    "Exit codes: 0 whatever is found, 2 bad input.";
 
 ExitCode usage_error(const CLI::App& app, const std::string& message, const std::string& suggestion = {}) {
   std::cerr << "error: " << message << "\n";
@@ -140,13 +145,28 @@ ExitCode run(int argc, char** argv) {
       ->type_name("N");
   prove.add_option("--seed", proving.seed, "Of the choice of instances (1)")->type_name("N");
 
+  LintArguments linting;
+  CLI::App& lint = *app.add_subcommand("lint", "Report lemmas that nothing needs.");
+  lint.footer(kLintFooter);
+  lint.allow_extras();
+  lint.add_option("MANIFEST", linting.manifests, "Manifests: lemmas that fire on none of them are reported");
+  lint.add_option("--rules", linting.rules, "Rule files instead of the default ones (may be repeated)")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  lint.add_flag("--implied", linting.implied,
+                "Also report lemmas that follow from the others on small instances; takes minutes");
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
     app.exit(success);
     return std::cout.flush() ? ExitCode::refines : ExitCode::bad_input;
   } catch (const CLI::ParseError& error) {
-    return usage_error(check.parsed() ? check : prove.parsed() ? prove : app, error.what());
+    return usage_error(check.parsed()   ? check
+                       : prove.parsed() ? prove
+                       : lint.parsed()  ? lint
+                                        : app,
+                       error.what());
   }
   if (const std::vector<std::string> extras = app.remaining(); !extras.empty()) {
     return unknown_argument(app, extras.front());
@@ -157,6 +177,12 @@ ExitCode run(int argc, char** argv) {
     }
     if (proving.rules.empty()) return usage_error(prove, "no rule file is given");
     return cli::prove(proving);
+  }
+  if (lint.parsed()) {
+    if (const std::vector<std::string> extras = lint.remaining(); !extras.empty()) {
+      return unknown_argument(lint, extras.front());
+    }
+    return cli::lint(linting);
   }
   if (!check.parsed()) {
     std::cerr << app.help();

@@ -348,7 +348,12 @@ TermId EGraph::Impl::normalise(rules::OpId op, const tensor::Attr& attrs, std::s
   edge.kind = Reason::Kind::normalise;
   edge.index = static_cast<std::uint32_t>(lemma);
   // Where the merge is refused the clash is recorded, and the term is kept as it is.
-  return merge(ghost, exact, edge) ? ghost : kNoTerm;
+  if (!merge(ghost, exact, edge)) {
+    return kNoTerm;
+  }
+  normalised.resize(rule_set.lemmas().size());
+  ++normalised[lemma];
+  return ghost;
 }
 
 TermId EGraph::Impl::make(rules::OpId op, const tensor::Attr& given_attrs, std::span<const TermId> given,
@@ -480,6 +485,10 @@ std::size_t EGraph::node_count() const {
 std::size_t EGraph::class_count() const {
   return classes().size();
 }
+const std::vector<std::uint64_t>& EGraph::normalised() const {
+  return impl_->normalised;
+}
+
 std::size_t EGraph::merge_count() const {
   return impl_->merges;
 }

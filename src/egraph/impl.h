@@ -198,6 +198,7 @@ struct EGraph::Impl {
   std::uint32_t epoch = 1;
   std::size_t failures = 0;     // make without a type
   std::size_t normalising = 0;  // depth
+  std::vector<std::uint64_t> normalised;  // per lemma: terms it replaced when they were built
   TermId last_made = kNoTerm;
   std::string last_error;
   rules::OpId slice = rules::kNoOp;

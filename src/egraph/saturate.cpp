@@ -23,6 +23,7 @@ void Counters::add(const Counters& other) {
   };
   add_all(matched, other.matched);
   add_all(applied, other.applied);
+  add_all(normalised, other.normalised);
   ill_typed += other.ill_typed;
   refused += other.refused;
 }
@@ -408,6 +409,7 @@ Outcome Saturation::run() {
       break;
     }
   }
+  outcome_.counters.normalised = inside_.normalised;
   return std::move(outcome_);
 }
 

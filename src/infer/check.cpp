@@ -130,11 +130,11 @@ std::vector<std::string> opaque_operators(const Programs& programs) {
   return {result.begin(), result.end()};
 }
 
-std::vector<LemmaUse> lemma_uses(const rules::RuleSet& rules, const egraph::Counters& counters) {
+std::vector<LemmaUse> lemma_uses(const rules::RuleSet& rules, const std::vector<std::uint64_t>& counts) {
   std::vector<LemmaUse> uses;
-  for (std::size_t k = 0; k < counters.applied.size(); ++k) {
-    if (counters.applied[k] > 0) {
-      uses.push_back({rules.lemmas()[k].name, counters.applied[k]});
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    if (counts[k] > 0) {
+      uses.push_back({rules.lemmas()[k].name, counts[k]});
     }
   }
   std::ranges::sort(uses, [](const LemmaUse& a, const LemmaUse& b) {
@@ -320,7 +320,12 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   }
   verdict.assumptions = assumptions(programs);
   verdict.opaque = opaque_operators(programs);
-  verdict.lemmas = lemma_uses(*engine.rules, walk.result().counters);
+  egraph::Counters counters = walk.result().counters;
+  egraph::Counters programs_own;
+  programs_own.normalised = programs.graph->normalised();
+  counters.add(programs_own);
+  verdict.lemmas = lemma_uses(*engine.rules, counters.applied);
+  verdict.normalised = lemma_uses(*engine.rules, counters.normalised);
   if (options.all_relations) {
     report_relations(programs, walk, outputs, verdict);
   }

@@ -20,6 +20,12 @@ const std::vector<std::size_t>& RuleSet::lowerings_of(const std::string& framewo
   return found == lowerings_by_op_.end() ? none : found->second;
 }
 
+std::shared_ptr<const RuleSet> RuleSet::without_lemma(std::size_t index) const {
+  auto copy = std::make_shared<RuleSet>(*this);
+  copy->lemmas_.erase(copy->lemmas_.begin() + static_cast<std::ptrdiff_t>(index));
+  return copy;
+}
+
 Accept RuleSet::accept(support::FileId file) const {
   const auto found = accept_.find(file);
   return found == accept_.end() ? Accept::none : found->second;

@@ -10,6 +10,7 @@ import unittest
 sys.dont_write_bytecode = True
 from case import BAD_INPUT, PROGRAM, REFINES, UNPROVED, VIOLATES, Case, graph, node, placeholder, ref  # noqa: E402
 from promises import Promises  # noqa: E402,F401
+from linting import Lint  # noqa: E402,F401
 from proving import Prove  # noqa: E402,F401
 
 def sequential_mlp():

@@ -1,5 +1,8 @@
 // The examples of docs/rule-language.md are rules: those in blocks marked `rules` load together.
+#include <algorithm>
 #include <fstream>
+#include <iterator>
+#include <set>
 
 #include "helpers.h"
 
@@ -25,6 +28,47 @@ TEST_CASE("the examples of the documentation load") {
   std::string problems;
   for (const support::Diagnostic& diagnostic : loaded.diagnostics) problems += support::render(diagnostic);
   CHECK(problems == "");
+}
+
+namespace {
+
+std::string document(const std::string& name) {
+  std::ifstream stream(std::string(ENTANGLE_SOURCE_DIR) + "/docs/" + name);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+}  // namespace
+
+TEST_CASE("docs/library.md counts the library, and lists what is taken on trust with its reason") {
+  const std::string root = ENTANGLE_SOURCE_DIR;
+  const Loaded loaded = load_rules({root + "/rules/aten.rules"}, {root + "/rules"});
+  REQUIRE(loaded.ok());
+  const RuleSet& rules = *loaded.rules;
+  const std::string text = document("library.md");
+  const auto says = [&](const std::string& what) {
+    CAPTURE(what);
+    CHECK(text.find(what) != std::string::npos);
+  };
+  for (const Lemma& lemma : rules.lemmas()) {
+    if (lemma.axiom) says("`" + lemma.name + "`");
+    if (lemma.axiom) says(lemma.because);
+  }
+  for (const Operator& op : rules.operators()) {
+    if (!op.because.empty()) says("| `" + op.name + "` | ");
+    if (!op.because.empty()) says(op.because);
+  }
+  const auto generic = std::ranges::count_if(rules.lemmas(), [](const Lemma& l) { return l.generic.has_value(); });
+  std::set<std::string> lowered;
+  for (const Lowering& lowering : rules.lowerings()) lowered.insert(lowering.op);
+  std::size_t lines = 0;
+  for (const support::FileId file : rules.files()) {
+    const std::string& source = support::source_text(file);
+    lines += static_cast<std::size_t>(std::ranges::count(source, '\n'));
+  }
+  says("| operators of the tensor algebra | " + std::to_string(rules.operators().size()) + " |");
+  says("| " + std::to_string(rules.lemmas().size()) + ", of which " + std::to_string(generic) + " speak");
+  says("| " + std::to_string(rules.lowerings().size()) + " declarations of " + std::to_string(lowered.size()) + " operators");
+  says("| lines of rules | " + std::to_string(lines / 100 * 100) + " to");
 }
 
 }  // namespace entangle::rules

@@ -130,6 +130,8 @@ class EGraph final : public term::Store {
   std::size_t node_count() const;  // distinct nodes of all classes, without terms that were normalised away
   std::size_t class_count() const;
   std::size_t merge_count() const;  // classes joined so far
+  // Per lemma of the rule set: how many terms it replaced when they were built; may be shorter.
+  const std::vector<std::uint64_t>& normalised() const;
   // Every join of two classes, by congruence too, in order: (the canonical id kept, the one gone).
   const std::vector<std::pair<TermId, TermId>>& merge_log() const;
   // Canonical class ids, ascending.

@@ -35,6 +35,8 @@ enum class Stop : std::uint8_t { saturated, done, nodes, rounds };
 struct Counters {
   // Per lemma: matches whose conditions were asked for; equalities that were new.
   std::vector<std::uint64_t> matched, applied;
+  // Per lemma that normalises: EGraph::normalised of the graph.
+  std::vector<std::uint64_t> normalised;
   std::uint64_t ill_typed = 0;  // right sides without a type, which were not used
   std::uint64_t refused = 0;    // equalities refused by EGraph::merge; the clashes are recorded there
   void add(const Counters& other);

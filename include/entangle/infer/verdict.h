@@ -81,6 +81,7 @@ struct Verdict {
   std::vector<std::string> opaque;       // operators without a lowering that were met
   std::vector<std::string> unrelated;    // other sequential outputs without a relation; they do not decide
   std::vector<LemmaUse> lemmas;          // that fired, most used first, then by name
+  std::vector<LemmaUse> normalised;      // those that replace terms when they are built, likewise
   std::vector<std::string> limits;       // limits that were reached, and undecided conditions
   std::vector<std::pair<std::string, std::vector<std::string>>> relations;  // of every tensor, on request
   std::vector<support::Diagnostic> warnings;

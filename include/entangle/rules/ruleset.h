@@ -183,6 +183,8 @@ class RuleSet {
   Accept accept(support::FileId file) const;
   // Hash of the texts of all files, in order.
   std::uint64_t fingerprint() const { return fingerprint_; }
+  // The same without one lemma, for looking at what the others find; operators keep their ids.
+  std::shared_ptr<const RuleSet> without_lemma(std::size_t index) const;
 
  private:
   friend class Resolver;
