@@ -488,9 +488,10 @@ TEST_CASE("the same calls give the same e-graph") {
 }
 
 TEST_CASE("counters add up") {
-  Counters a{{1, 2}, {0, 1}, 3, 1};
-  a.add({{1, 1, 5}, {1, 0, 2}, 1, 2});
+  Counters a{{1, 2}, {0, 1}, {4}, 3, 1};
+  a.add({{1, 1, 5}, {1, 0, 2}, {1, 6}, 1, 2});
   CHECK(a.matched == std::vector<std::uint64_t>{2, 3, 5});
+  CHECK(a.normalised == std::vector<std::uint64_t>{5, 6});
   CHECK(a.applied == std::vector<std::uint64_t>{1, 1, 2});
   CHECK(a.ill_typed == 4);
   CHECK(a.refused == 3);

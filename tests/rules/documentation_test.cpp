@@ -1,8 +1,6 @@
 // The examples of docs/rule-language.md are rules: those in blocks marked `rules` load together.
-#include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <set>
 
 #include "helpers.h"
 
@@ -39,7 +37,7 @@ std::string document(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("docs/library.md counts the library, and lists what is taken on trust with its reason") {
+TEST_CASE("docs/library.md lists what is taken on trust, with its reason") {
   const std::string root = ENTANGLE_SOURCE_DIR;
   const Loaded loaded = load_rules({root + "/rules/aten.rules"}, {root + "/rules"});
   REQUIRE(loaded.ok());
@@ -57,18 +55,6 @@ TEST_CASE("docs/library.md counts the library, and lists what is taken on trust 
     if (!op.because.empty()) says("| `" + op.name + "` | ");
     if (!op.because.empty()) says(op.because);
   }
-  const auto generic = std::ranges::count_if(rules.lemmas(), [](const Lemma& l) { return l.generic.has_value(); });
-  std::set<std::string> lowered;
-  for (const Lowering& lowering : rules.lowerings()) lowered.insert(lowering.op);
-  std::size_t lines = 0;
-  for (const support::FileId file : rules.files()) {
-    const std::string& source = support::source_text(file);
-    lines += static_cast<std::size_t>(std::ranges::count(source, '\n'));
-  }
-  says("| operators of the tensor algebra | " + std::to_string(rules.operators().size()) + " |");
-  says("| " + std::to_string(rules.lemmas().size()) + ", of which " + std::to_string(generic) + " speak");
-  says("| " + std::to_string(rules.lowerings().size()) + " declarations of " + std::to_string(lowered.size()) + " operators");
-  says("| lines of rules | " + std::to_string(lines / 100 * 100) + " to");
 }
 
 }  // namespace entangle::rules
