@@ -119,6 +119,7 @@ class Saturation {
   Frame frame_;  // of the rule that is being matched
 };
 
+constexpr TermId kBetweenQuestions = 64;  // nodes matched
 constexpr std::uint8_t kFar = std::numeric_limits<std::uint8_t>::max();
 
 void Saturation::find_levels() {
@@ -377,8 +378,14 @@ Outcome Saturation::run() {
         }
       }
     }
-    for (TermId node = narrow ? given : 0; node < nodes; ++node) {
+    bool expired = false;
+    for (TermId node = narrow ? given : 0; node < nodes && !expired; ++node) {
       match_node(node);
+      expired = node % kBetweenQuestions == 0 && limits_.expired && limits_.expired();
+    }
+    if (expired) {
+      outcome_.stop = Stop::expired;
+      break;
     }
     first_round_ = narrow;
     bool full = false;

@@ -255,12 +255,13 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   const auto infer_start = Clock::now();
   assume_sequential_lookups(programs);
   WalkOptions walk_options;
-  walk_options.limits = options.limits;
-  walk_options.memo = options.memo;
+  egraph::Limits limits = options.limits;
   if (options.time_limit) {
-    walk_options.deadline = start + std::chrono::duration_cast<Clock::duration>(
-                                        std::chrono::duration<double>(*options.time_limit));
+    limits.expired = [end = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+                                        *options.time_limit))] { return Clock::now() > end; };
   }
+  walk_options.limits = limits;
+  walk_options.memo = options.memo;
   if (options.progress) {
     walk_options.progress = [&programs, &options, last = start + kUntilProgress - kBetweenProgress](
                                 std::size_t done, std::size_t total, TermId next) mutable {
@@ -292,7 +293,7 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
     return *error;
   }
 
-  Outputs outputs(programs, walk, *engine.program, options.limits);
+  Outputs outputs(programs, walk, *engine.program, limits);
   bool all_ok = !asked.empty();
   Localisation localisation(programs, walk, outputs);
   std::optional<graph::NodeIndex> first_failing;

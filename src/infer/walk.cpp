@@ -29,8 +29,7 @@ Walk::Walk(Joint& joint, smt::Oracle& oracle, const egraph::Program& program, co
     : joint_(joint), oracle_(oracle), program_(program), options_(options), memo_(joint) {}
 
 bool Walk::out_of_time() {
-  result_.out_of_time =
-      result_.out_of_time || (options_.deadline && std::chrono::steady_clock::now() > *options_.deadline);
+  result_.out_of_time = result_.out_of_time || (options_.limits.expired && options_.limits.expired());
   return result_.out_of_time;
 }
 
@@ -140,6 +139,10 @@ bool Walk::attempt(TermId term, const std::vector<TermId>& carried, const Reach&
   }
   std::ranges::rotate(terms, terms.end() - 1);
   const Solution& solution = solution_of(selection, terms, reach.effort);
+  if (solution.outcome.stop == egraph::Stop::expired) {
+    result_.out_of_time = true;
+    return false;
+  }
   ++result_.problems;
   const auto number = static_cast<std::uint32_t>(result_.problems);
   result_.largest = std::max<std::uint64_t>(result_.largest, solution.nodes);
@@ -186,6 +189,7 @@ const Solution& Walk::solution_of(const Selection& selection, const std::vector<
       break;
     }
   }
+  // What was given up for want of time is kept, too: nothing is asked for any more.
   return memo_.store(std::move(key), std::move(solution));
 }
 

@@ -7,7 +7,6 @@
 // up to a number of carried definitions, since a distributed program may compute in another order.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -27,7 +26,6 @@ struct WalkOptions {
   bool memo = true;
   // Called before each operator: how many are done, of how many, and which is next.
   std::function<void(std::size_t done, std::size_t total, TermId next)> progress = {};
-  std::optional<std::chrono::steady_clock::time_point> deadline;
 };
 
 struct WalkResult {

@@ -265,6 +265,26 @@ lemma at_made(x: tensor, y: tensor): neg(add_n(x, y)) => mul(x, y);
   CHECK(w.graph->class_count() == plain.graph->class_count());
 }
 
+TEST_CASE("time that is up ends a round at once, and nothing is joined") {
+  World w("lemma grow(x: tensor, y: tensor): sub(x, y) => neg(sub(exp(x), y));\n");
+  for (int k = 0; k < 200; ++k) {
+    w.make("sub", {w.leaf("x" + std::to_string(k), {4}), w.leaf("y" + std::to_string(k), {4})});
+  }
+  const std::size_t before = w.graph->node_count();
+  Limits limits;
+  int asked = 0;
+  limits.expired = [&] { return ++asked == 3; };
+  const Outcome outcome = w.saturate(limits);
+  CHECK(outcome.stop == Stop::expired);
+  CHECK(outcome.rounds == 0);
+  CHECK(asked == 3);
+  CHECK(w.graph->node_count() == before);
+  limits.expired = [] { return false; };
+  limits.rounds = 1;
+  CHECK(w.saturate(limits).stop == Stop::rounds);
+  CHECK(w.graph->node_count() > before);
+}
+
 TEST_CASE("what was looked for ends the saturation") {
   World w("lemma grow(x: tensor, y: tensor): sub(x, y) => neg(sub(exp(x), y));\n");
   w.make("sub", {w.leaf("x", {4}), w.leaf("y", {4})});

@@ -24,13 +24,15 @@ struct Limits {
   std::size_t rounds = 24;
   // Asked after each round; true ends the saturation: what was looked for has been found.
   std::function<bool()> done = {};
+  // Asked every now and then within a round, too: true gives up.
+  std::function<bool()> expired = {};
   // The first `focused` rounds match only the nodes in the class of `focus` and those made since the start:
   // most questions about one operator are answered by a lemma about that operator.
   TermId focus = kNoTerm;
   std::size_t focused = 0;
 };
 
-enum class Stop : std::uint8_t { saturated, done, nodes, rounds };
+enum class Stop : std::uint8_t { saturated, done, nodes, rounds, expired };
 
 struct Counters {
   // Per lemma: matches whose conditions were asked for; equalities that were new.
