@@ -17,17 +17,21 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kMagic = "entangle rules 1\n";
 
-// Tells one build of the program from another; nothing where that cannot be told.
-std::optional<std::string> program_stamp() {
+// The running program, and what tells one build of it from another.
+struct Program {
+  std::string path, build;
+};
+
+// Nothing where that cannot be told.
+std::optional<Program> running_program() {
   std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const fs::path path = fs::read_symlink("/proc/self/exe", error);
   if (error) return std::nullopt;
-  const auto size = fs::file_size(program, error);
+  const auto size = fs::file_size(path, error);
   if (error) return std::nullopt;
-  const auto time = fs::last_write_time(program, error);
+  const auto time = fs::last_write_time(path, error);
   if (error) return std::nullopt;
-  return program.string() + "\n" + std::to_string(size) + "\n" +
-         std::to_string(time.time_since_epoch().count());
+  return Program{path.string(), std::to_string(size) + " " + std::to_string(time.time_since_epoch().count())};
 }
 
 std::optional<std::string> contents_of(const std::string& path) {
@@ -126,15 +130,17 @@ void write(const fs::path& path, const Entry& entry) {
 
 Loaded load_rules(const std::vector<std::string>& paths, const std::vector<std::string>& folders,
                   const std::string& cache_folder) {
-  const std::optional<std::string> stamp = cache_folder.empty() ? std::nullopt : program_stamp();
-  if (!stamp) return load_rules(paths, folders);
-  Entry entry;
+  const std::optional<Program> program = cache_folder.empty() ? std::nullopt : running_program();
+  if (!program) return load_rules(paths, folders);
   std::error_code ignored;
-  entry.question = *stamp + "\n" + fs::current_path(ignored).string();
-  for (const std::string& path : paths) entry.question += "\nload " + path;
-  for (const std::string& folder : folders) entry.question += "\nin " + folder;
+  std::string asked = program->path + "\n" + fs::current_path(ignored).string();
+  for (const std::string& path : paths) asked += "\nload " + path;
+  for (const std::string& folder : folders) asked += "\nin " + folder;
+  // Another build of the program takes the place of the one before.
+  Entry entry;
+  entry.question = asked + "\nbuild " + program->build;
   std::ostringstream name;
-  name << "rules-" << std::hex << support::hash_bytes(entry.question);
+  name << "rules-" << std::hex << support::hash_bytes(asked);
   const fs::path place = fs::path(cache_folder) / name.str();
   if (const auto known = read(place); known && known->question == entry.question) {
     if (auto rules = valid(*known)) return {std::move(rules), {}};
