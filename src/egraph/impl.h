@@ -196,8 +196,8 @@ struct EGraph::Impl {
   std::size_t merges = 0;
   std::vector<std::pair<TermId, TermId>> merge_log;
   std::uint32_t epoch = 1;
-  std::size_t failures = 0;     // make without a type
-  std::size_t normalising = 0;  // depth
+  std::size_t failures = 0;               // make without a type
+  std::size_t normalising = 0;            // depth
   std::vector<std::uint64_t> normalised;  // per lemma: terms it replaced when they were built
   TermId last_made = kNoTerm;
   std::string last_error;

@@ -168,8 +168,7 @@ class Writer {
          std::to_string(numbers.distributed_operators) + " distributed");
     line("  settled by look-up: " + std::to_string(numbers.by_lookup) +
          "; local problems: " + std::to_string(numbers.local_problems) + ", by memo " +
-         std::to_string(numbers.by_memo) +
-         "; carried into consumers: " + std::to_string(numbers.carried) +
+         std::to_string(numbers.by_memo) + "; carried into consumers: " + std::to_string(numbers.carried) +
          "; largest e-graph: " + counted(numbers.largest_egraph, "node", "nodes"));
     line("  conditions: " + std::to_string(numbers.conditions) + ", by the solver " +
          std::to_string(numbers.conditions_by_solver) + ", undecided " +

@@ -1,5 +1,5 @@
-// Questions that bounds answer: whether an integer condition follows from others, found by intervals and cases,
-// without a solver.
+// Questions that bounds answer: whether an integer condition follows from others, found by intervals and
+// cases, without a solver.
 //
 // An integer term gets an interval from what is known of its parts; the branches of a choice are looked at
 // under its condition and under its negation. That decides whether an index that is masked and shifted stays
