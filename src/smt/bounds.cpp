@@ -52,6 +52,9 @@ struct Case {
 class Bounds {
  public:
   Range range(const Term& term, const Case& in) {
+    if (++asked_ > kMostQuestions) {
+      return {};
+    }
     if (const auto constant = integer_constant(term)) {
       return {*constant, *constant};
     }
@@ -117,6 +120,9 @@ class Bounds {
 
   // The possible cases in which a condition has a truth value; together they cover all there are.
   std::vector<Case> cases(const Term& condition, bool truth, const Case& in) {
+    if (++asked_ > kMostQuestions) {
+      return {in};  // still all there are
+    }
     switch (condition.kind()) {
       case Kind::constant:
         return condition.is_true() == truth ? std::vector<Case>{in} : std::vector<Case>{};
@@ -163,6 +169,9 @@ class Bounds {
           for (const bool chosen : {true, false}) {
             const Term& arm = condition.arguments()[*choice];
             const Term branch = with(condition, *choice, arm.arguments()[chosen ? 1 : 2]);
+            if (branch.kind() == Kind::constant && branch.is_true() != truth) {
+              continue;
+            }
             for (const Case& one : cases(arm.arguments()[0], chosen, in)) {
               std::ranges::move(cases(branch, truth, one), std::back_inserter(result));
             }
@@ -189,6 +198,8 @@ class Bounds {
 
  private:
   static constexpr std::size_t kMostCases = 64;
+  // Choices inside choices can take exponentially many: then nothing is shown.
+  static constexpr std::size_t kMostQuestions = 20000;
 
   // The first argument that is a choice between integers.
   static std::optional<std::size_t> choice_in(const Term& term) {
@@ -321,6 +332,8 @@ class Bounds {
     }
     std::erase_if(parts, [](const auto& part) { return part.second == 0; });
   }
+
+  std::size_t asked_ = 0;
 };
 
 }  // namespace

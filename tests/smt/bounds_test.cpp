@@ -48,6 +48,18 @@ TEST_CASE("masked and shifted indices stay in their block") {
   CHECK(!follows_by_bounds({}, ite(id < 0, 0, id) < 100));
 }
 
+TEST_CASE("masks of masks are followed; what branches too often is not shown, and soon") {
+  // A mask that went through n conversions.
+  Term mask = ite(t < 10, 1, 0);
+  for (int k = 0; k < 60; ++k) mask = ite(!eq(mask, 0), 1, 0);
+  CHECK(follows_by_bounds({0 <= t}, ite(eq(mask, 1), t, 0) < 10));
+  CHECK(!follows_by_bounds({0 <= t}, ite(eq(mask, 1), t, 0) < 9));
+  // Every level asks about two others.
+  Term deep = u;
+  for (int k = 0; k < 60; ++k) deep = ite(deep < t + k, ite(deep < t - k, deep - 1, deep + 1), deep);
+  CHECK(!follows_by_bounds({0 <= t}, deep < 10));
+}
+
 TEST_CASE("facts that contradict each other imply everything; nothing implies what is false") {
   CHECK(follows_by_bounds({t<0, t> 5}, u < 0));
   CHECK(follows_by_bounds({2 * t < 5, 3 <= t}, u < 0));
