@@ -224,6 +224,7 @@ bool Lowerer::collective(const Group& group) {
       if (node_of(members[i].rank, members[i].node).mutates.empty()) {
         spoil(members[i].rank, members[i].node, true);
       }
+      retire(members[i].rank, members[i].node);
       ++ranks_[members[i].rank].at;
     }
     return true;
@@ -313,7 +314,7 @@ std::vector<Frame> Lowerer::joined(const Group& group, const std::vector<Member>
     set(lowering.group_ranks, Value(ranks));
     frames[i].members = own;
     const std::string& op = node_of(members[i].rank, members[i].node).op;
-    set(lowering.site, Value(Int(ranks_[members[i].rank].sites.at(op))));
+    set(lowering.site, Value(Int(ranks_[members[i].rank].site(op))));
   }
   return frames;
 }
@@ -450,6 +451,7 @@ bool Lowerer::receive(std::uint32_t rank) {
       block(rank, node, "its recorded sizes are not known to be those sent");
     }
   }
+  retire(rank, node);
   waiting = {};
   ++ranks_[rank].at;
   return true;

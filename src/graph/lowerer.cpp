@@ -106,7 +106,7 @@ bool Lowerer::step(std::uint32_t rank) {
   const NodeIndex node = state.at;
   const Node& at = node_of(rank, node);
   if (waiting_[rank].what == Waiting::For::nothing) {
-    ++state.sites[named_in_place(at.op) ? out_of_place(at.op) : at.op];
+    state.count_site(at.op);
   }
   bool good = true;
   if (at.op == "output") {
@@ -121,7 +121,7 @@ bool Lowerer::step(std::uint32_t rank) {
     return arrive(rank, node);
   } else {
     good = operation(rank, node);
-    if (good && !at.mutates.empty() && named_in_place(at.op)) {
+    if (good) {
       retire(rank, node);
     }
   }

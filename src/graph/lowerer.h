@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -67,6 +68,7 @@ class Lowerer {
   std::vector<TermId> bases(std::uint32_t rank, NodeIndex node) const;
   bool touches_empty(std::uint32_t rank, NodeIndex node) const;
   bool is_random(const rules::Lowering& lowering);
+  bool of_random_family(const std::string& op);
   std::optional<TermId> literal(const tensor::Attr& value, const tensor::TensorType& type);
 
   // --- collectives.cpp: nodes that several ranks run together
@@ -117,6 +119,7 @@ class Lowerer {
   std::map<Channel, std::vector<Message>> messages_;
   std::map<std::pair<std::string, std::vector<std::size_t>>, std::size_t> collectives_run_;
   std::unordered_map<const rules::Lowering*, bool> random_;
+  std::optional<std::set<std::string>> random_families_;  // names without overload, once they are asked for
   std::map<std::tuple<std::string, std::uint32_t, std::vector<TermId>>,
            std::vector<std::pair<tensor::Attr, TermId>>>
       opaque_leaves_;

@@ -162,6 +162,26 @@ bool Lowerer::is_random(const rules::Lowering& lowering) {
   return place->second;
 }
 
+// Whether some overload of an operator is random: then so are those that are not described, or not with these
+// arguments.
+bool Lowerer::of_random_family(const std::string& op) {
+  const auto family = [](const std::string& name) {
+    const std::string plain = named_in_place(name) ? out_of_place(name) : name;
+    // library.operator.overload
+    const std::size_t overload = plain.find('.') == plain.rfind('.') ? std::string::npos : plain.rfind('.');
+    return plain.substr(0, overload);
+  };
+  if (!random_families_) {
+    random_families_.emplace();
+    for (const rules::Lowering& lowering : target_.rules().lowerings()) {
+      if (is_random(lowering)) {
+        random_families_->insert(family(lowering.op));
+      }
+    }
+  }
+  return random_families_->contains(family(op));
+}
+
 // Whether the node or one of its operands is a tensor without elements.
 bool Lowerer::touches_empty(std::uint32_t rank, NodeIndex node) const {
   const Node& at = node_of(rank, node);
@@ -202,7 +222,7 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
       frame->slots[lowering.result_types] = *at.results[0];
     }
     if (lowering.site != rules::kNoSlot) {
-      frame->slots[lowering.site] = Int(state.sites.at(named_in_place(at.op) ? out_of_place(at.op) : at.op));
+      frame->slots[lowering.site] = Int(state.site(at.op));
     }
     if (lowering.condition) {
       const smt::Truth holds = target_.evaluator().holds(*lowering.condition, *frame);
@@ -281,6 +301,10 @@ bool Lowerer::operation(std::uint32_t rank, NodeIndex node) {
     lowered_.nodes[rank][node].kind = Kind::blocked;
     lowered_.nodes[rank][node].reason = "a condition on sizes";
     return true;  // nothing to report: only assertions use it
+  }
+  if (of_random_family(at.op)) {
+    block(rank, node, "`" + at.op + "` is not described, but others of its name are random");
+    return true;
   }
   opaque(rank, node, result.reason.empty() ? "nothing is declared for `" + at.op + "`" : result.reason);
   return true;
@@ -481,6 +505,9 @@ std::vector<NodeIndex> Lowerer::sharing(std::uint32_t rank, NodeIndex node,
 void Lowerer::retire(std::uint32_t rank, NodeIndex node) {
   const Graph& graph = *ranks_[rank].graph;
   const Node& at = node_of(rank, node);
+  if (at.mutates.empty() || !named_in_place(at.op)) {
+    return;
+  }
   std::vector<NodeIndex> operands;
   const auto add = [&](NodeIndex operand) { operands.push_back(operand); };
   std::size_t positional = 0;

@@ -15,12 +15,19 @@
 
 namespace entangle::graph {
 
+// What an operator is called that works in place by its name, without that: `add` of `add_`,
+// `aten.add.Tensor` of `aten.add_.Tensor`, `foo::bar` of `foo::bar_`. "" for other names.
+std::string out_of_place(std::string_view op);
+inline bool named_in_place(std::string_view op) {
+  return !out_of_place(op).empty();
+}
+
 struct RankState {
   const Graph* graph = nullptr;
   std::vector<LoweredNode>* nodes = nullptr;
   std::vector<std::optional<sym::Int>> sizes;    // of nodes that are sizes
   std::set<sym::Int, sym::ContentLess> symbols;  // that occur in recorded types
-  std::map<std::string, std::int64_t> sites;     // calls of each operator so far
+  std::map<std::string, std::int64_t> sites;     // calls of each operator so far; see site()
   NodeIndex at = 0;                              // the next node
 
   std::map<NodeIndex, std::vector<TermId>> stale;  // what is left of tensors that were changed in place
@@ -30,6 +37,11 @@ struct RankState {
     const auto changed = stale.find(node);
     return changed == stale.end() ? (*nodes)[node].results : changed->second;
   }
+  // The number of the present call of an operator; calls in place and others are counted together.
+  std::int64_t site(const std::string& op) const {
+    return sites.at(named_in_place(op) ? out_of_place(op) : op);
+  }
+  void count_site(const std::string& op) { ++sites[named_in_place(op) ? out_of_place(op) : op]; }
   // An argument that is a size: a number, or an expression in symbols of this graph.
   std::optional<sym::Int> size_expression(const std::string& text) const;
   std::string describe(NodeIndex node) const { return "`" + graph->nodes[node].name + "`"; }
@@ -40,12 +52,5 @@ RankState start(const Graph& graph, std::vector<LoweredNode>& nodes);
 // Whether two types agree: `unknown` where sizes are not known to be equal.
 smt::Truth same_type(smt::Oracle& oracle, const tensor::TensorType& a, const tensor::TensorType& b);
 tensor::TensorType normalised(const smt::Oracle& oracle, tensor::TensorType type);
-
-// What an operator is called that works in place by its name, without that: `add` of `add_`,
-// `aten.add.Tensor` of `aten.add_.Tensor`, `foo::bar` of `foo::bar_`. "" for other names.
-std::string out_of_place(std::string_view op);
-inline bool named_in_place(std::string_view op) {
-  return !out_of_place(op).empty();
-}
 
 }  // namespace entangle::graph

@@ -95,6 +95,39 @@ TEST_CASE("every random operator of aten blocks") {
   }
 }
 
+TEST_CASE("what is random for some arguments is no function for others") {
+  for (const char* call : {"aten.bernoulli.p(%x, 0.5, 7, 8)", "aten.bernoulli.some_overload(%x)",
+                           "aten.randint_like.Tensor(%x, %x)", "aten.normal.some_overload(%x, %x, %x)"}) {
+    CAPTURE(std::string(call));
+    const Verdict result = verdict(uses(call));
+    CHECK(result.kind == VerdictKind::unproved);
+    REQUIRE(result.opaque.size() == 1);
+    CHECK(result.opaque[0].ends_with("is not described, but others of its name are random"));
+  }
+  // In place, too.
+  const Verdict result =
+      verdict(same("in x: f32[4]\nm = aten.bernoulli_.float(; self=%x, p=0.5): (f32[4], f32[4]) | "
+                   "\"mutates\": [\"self\"]\n"
+                   "y = operator.getitem(%m, 1): f32[4]\nout y"));
+  CHECK(result.kind == VerdictKind::unproved);
+  CHECK(outcome(uses("mylib.bernoulli.p(%x)")) == "refines");
+}
+
+TEST_CASE("what a collective changes in place is not used under its old name") {
+  const std::string rules =
+      "include \"aten.rules\";\n"
+      "collective mylib.all_reduce_.default(xs: tensor+; group: group): (add_n(xs), add_n(xs));\n";
+  const std::string reduced =
+      "in x: f32[4]\nm = mylib.all_reduce_.default(%x, \"tp\"): (f32[4], f32[4]) | \"mutates\": [\"xs\"]\n";
+  const auto with = [&](const std::string& end) {
+    return Case{"in x: f32[4]\ny = aten.mul.Tensor(%x, 2): f32[4]\nout y", copies(2, reduced + end),
+                "inputs:\n  x: Replicate\n", rules, ""};
+  };
+  CHECK(outcome(with("y = operator.getitem(%m, 1): f32[4]\nout y")) == "refines");
+  // The new value is 2 x; the old one, times two, is not what the program computes.
+  CHECK(outcome(with("y = aten.mul.Tensor(%x, 2): f32[4]\nout y")) == "unproved");
+}
+
 TEST_CASE("what an operator changes in place is the new value") {
   const std::string program =
       "in x: f32[4]\nm = mylib.norm.default(; x=%x): (f32[4], f32[4]) | \"mutates\": [\"x\"]\n"
