@@ -162,8 +162,8 @@ void report_mismatch(const Programs& programs, Verdict& verdict) {
   verdict.mismatch = std::move(report);
 }
 
-void report_limits(Programs& programs, const Walk& walk, Verdict& verdict) {
-  if (walk.result().out_of_time) {
+void report_limits(Programs& programs, Walk& walk, Verdict& verdict) {
+  if (walk.out_of_time()) {
     verdict.limits.push_back("time limit reached");
   }
   std::set<std::string> named;

@@ -50,12 +50,6 @@ const std::vector<Owner>& Joint::owners(TermId id) {
   return entry(id).owners;
 }
 
-std::vector<TermId> Joint::users(TermId id) const {
-  std::vector<TermId> result = graph_.user_nodes(id);
-  std::erase_if(result, [&](TermId user) { return !is_distributed(user); });
-  return result;
-}
-
 void Joint::append_users(TermId id, std::vector<TermId>& out) const {
   const auto before = static_cast<std::ptrdiff_t>(out.size());
   graph_.append_user_nodes(id, out);

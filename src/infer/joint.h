@@ -39,9 +39,8 @@ class Joint {
   void add_owner(TermId id, const Owner& owner);
   const std::vector<Owner>& owners(TermId id);
   bool is_tensor(TermId id) { return !owners(id).empty(); }
-  // Applications of the distributed program that use the class, ascending.
-  std::vector<TermId> users(TermId id) const;
-  // The same applications at the end of `out`, in no particular order, some perhaps twice.
+  // Adds the applications of the distributed program that use the class to the end of `out`, in no particular
+  // order, some perhaps twice.
   void append_users(TermId id, std::vector<TermId>& out) const;
   // The applications and leaves of the class, ascending.
   std::vector<TermId> members(TermId id) const { return graph_.node_ids(id); }

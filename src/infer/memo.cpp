@@ -36,7 +36,9 @@ Memo::Memo(Joint& joint) : joint_(joint) {
     for (std::size_t k = 0; k < site.size(); ++k) {
       site[k] =
           op.attributes[k].name == "site" &&
-          std::ranges::none_of(rules.lemmas(), [&](const rules::Lemma& l) { return mentions(l, op.id); });
+          std::ranges::none_of(rules.lemmas(), [&](const rules::Lemma& l) { return mentions(l, op.id); }) &&
+          std::ranges::none_of(rules.predicates(),
+                               [&](const rules::Predicate& p) { return mentions(p.body, op.id); });
     }
   }
 }

@@ -41,8 +41,6 @@ class Memo {
   // Valid until the same key is stored again.
   const Solution& store(MemoKey key, Solution solution);
 
-  std::size_t size() const { return solutions_.size(); }
-
  private:
   struct Hash {
     std::size_t operator()(const MemoKey& key) const;

@@ -50,6 +50,8 @@ class Walk {
   // Distributed operators that the last problem for an unresolved term looked at.
   std::vector<TermId> considered(TermId term);
   bool resolved(TermId term) { return joint_.resolved(term); }
+  // Whether the limits have expired; from then on nothing is solved any more.
+  bool out_of_time();
 
   struct Reach;
 
@@ -62,7 +64,6 @@ class Walk {
   const Solution& solution_of(const Selection& selection, const std::vector<TermId>& terms, Effort effort);
   // The unresolved definitions below `term`; nothing when there are too many.
   std::optional<std::vector<TermId>> carried_by(TermId term);
-  bool out_of_time();
 
   Joint& joint_;
   smt::Oracle& oracle_;
