@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "cli/ledger.h"
-#include "cli/output_file.h"
 #include "cli/progress_line.h"
 #include "cli/rule_loader.h"
 #include "entangle/infer/check.h"
@@ -16,6 +15,7 @@
 #include "entangle/report/json.h"
 #include "entangle/report/text.h"
 #include "entangle/support/diagnostic.h"
+#include "entangle/support/output_file.h"
 #include "entangle/support/text.h"
 
 namespace entangle::cli {
@@ -210,7 +210,7 @@ class Check {
   const CheckArguments& arguments_;
   Ledger ledger_;
   std::map<std::string, std::string> not_proved_;  // lemmas, and what the ledger says of them
-  OutputFile json_;
+  support::OutputFile json_;
   RuleLoader rules_;
   std::vector<const LoadedRules*> printed_;
   bool printed_error_ = false;  // the error of the manifest at hand is on the screen already

@@ -1,8 +1,9 @@
 #include "cli/ledger.h"
 
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "entangle/support/output_file.h"
 
 namespace entangle::cli {
 
@@ -79,17 +80,7 @@ support::Result<Ledger> Ledger::read(const std::string& path) {
 support::Status Ledger::write(const std::string& path) const {
   Json lemmas = Json::object();
   for (const auto& [key, result] : results_) lemmas[key] = to_json(result);
-  const std::string part = path + ".part";
-  {
-    std::ofstream out(part);
-    out << Json{{"version", kVersion}, {"lemmas", lemmas}}.dump(1) << "\n";
-    if (!out.flush()) return support::error("cli/cannot-write", {}, "cannot write `" + part + "`");
-  }
-  std::error_code failed;
-  std::filesystem::rename(part, path, failed);
-  if (failed)
-    return support::error("cli/cannot-write", {}, "cannot write `" + path + "`: " + failed.message());
-  return support::Unit{};
+  return support::write_file(path, Json{{"version", kVersion}, {"lemmas", lemmas}}.dump(1) + "\n");
 }
 
 std::optional<Result> Ledger::find(const std::string& key) const {

@@ -1,7 +1,5 @@
 #include "cli/prove_command.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <condition_variable>
 #include <cstdio>
@@ -14,12 +12,13 @@
 #include <thread>
 
 #include "cli/ledger.h"
-#include "cli/output_file.h"
+#include "cli/progress_line.h"
 #include "cli/rule_loader.h"
 #include "entangle/prove/prove.h"
 #include "entangle/rules/ruleset.h"
 #include "entangle/smt/query_cache.h"
 #include "entangle/support/diagnostic.h"
+#include "entangle/support/output_file.h"
 #include "entangle/support/text.h"
 
 namespace entangle::cli {
@@ -185,15 +184,14 @@ class Prove {
       code_ = worst(code_, ExitCode::bad_input);
     }
     for (std::size_t k = 0; any && k < arguments_.jobs; ++k) threads.emplace_back(worker);
-    const bool progress = !to_stdout() && isatty(STDERR_FILENO) != 0;
+    ProgressLine line;
     for (std::size_t k = 0; k < lemmas_.size(); ++k) {
       std::unique_lock lock(mutex);
-      if (progress && !results_[k]) {
-        std::cerr << "\r" << k << " of " << lemmas_.size() << ": " << lemmas_[k]->name << "\x1b[K"
-                  << std::flush;
+      if (!results_[k]) {
+        line.show(std::to_string(k) + " of " + std::to_string(lemmas_.size()) + ": " + lemmas_[k]->name);
       }
       done.wait(lock, [&] { return results_[k].has_value(); });
-      if (progress) std::cerr << "\r\x1b[K" << std::flush;
+      line.clear();
       if (!keys_.empty()) ledger_.add(keys_[k], *results_[k]);
       show(*results_[k]);
     }
@@ -287,7 +285,7 @@ class Prove {
   }
 
   const ProveArguments& arguments_;
-  OutputFile json_;
+  support::OutputFile json_;
   Ledger ledger_;
   std::vector<const rules::Lemma*> lemmas_;
   std::vector<std::string> keys_;  // of the lemmas, where there is a cache

@@ -1,12 +1,11 @@
 #include "entangle/rules/cache.h"
 
-#include <atomic>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <system_error>
 
 #include "entangle/support/hash.h"
+#include "entangle/support/output_file.h"
 #include "rules/bytes.h"
 #include "rules/load.h"
 
@@ -32,16 +31,6 @@ std::optional<Program> running_program() {
   const auto time = fs::last_write_time(path, error);
   if (error) return std::nullopt;
   return Program{path.string(), std::to_string(size) + " " + std::to_string(time.time_since_epoch().count())};
-}
-
-std::optional<std::string> contents_of(const std::string& path) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) return std::nullopt;
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  if (stream.peek() != std::ifstream::traits_type::eof()) text << stream.rdbuf();
-  if (!stream.is_open() || stream.bad() || text.fail()) return std::nullopt;
-  return std::move(text).str();
 }
 
 struct File {
@@ -78,7 +67,7 @@ std::shared_ptr<const RuleSet> valid(const Entry& entry) {
   }
   std::vector<std::string> texts;
   for (const File& file : entry.files) {
-    auto text = contents_of(file.path);
+    auto text = support::read_file(file.path);
     if (!text || support::hash_bytes(*text) != file.hash) return nullptr;
     texts.push_back(std::move(*text));
   }
@@ -90,7 +79,7 @@ std::shared_ptr<const RuleSet> valid(const Entry& entry) {
 }
 
 std::optional<Entry> read(const fs::path& path) {
-  const auto bytes = contents_of(path.string());
+  const auto bytes = support::read_file(path.string());
   if (!bytes || !bytes->starts_with(kMagic) || bytes->size() < kMagic.size() + sizeof(std::uint64_t)) {
     return std::nullopt;
   }
@@ -106,24 +95,18 @@ std::optional<Entry> read(const fs::path& path) {
   return reader.ok() && reader.at_end() ? std::optional(std::move(entry)) : std::nullopt;
 }
 
-// Written beside its place and moved there, so that nobody ever reads a part of it.
 void write(const fs::path& path, const Entry& entry) {
   const std::vector<support::FileId> no_spans;
   Writer writer(no_spans);
   writer(entry);
-  std::string body = writer.take();
+  const std::string body = writer.take();
   const std::uint64_t sum = support::hash_bytes(body);
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  static std::atomic<unsigned> count = 0;
-  const auto unique = fs::file_time_type::clock::now().time_since_epoch().count();
-  const fs::path temporary = path.string() + "." + std::to_string(unique) + "." + std::to_string(++count);
-  std::ofstream stream(temporary, std::ios::binary);
-  stream << kMagic << body;
-  stream.write(reinterpret_cast<const char*>(&sum), sizeof sum);
-  stream.close();
-  if (stream) fs::rename(temporary, path, error);
-  if (!stream || error) fs::remove(temporary, error);
+  std::string bytes = std::string(kMagic) + body;
+  bytes.append(reinterpret_cast<const char*>(&sum), sizeof sum);
+  std::error_code ignored;
+  fs::create_directories(path.parent_path(), ignored);
+  // Without the entry the rules are loaded again next time.
+  static_cast<void>(support::write_file(path.string(), bytes));
 }
 
 }  // namespace

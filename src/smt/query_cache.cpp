@@ -1,10 +1,10 @@
 #include "entangle/smt/query_cache.h"
 
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "entangle/support/hash.h"
+#include "entangle/support/output_file.h"
 
 namespace entangle::smt {
 
@@ -47,19 +47,12 @@ support::Status QueryCache::load(const std::string& path) {
 
 support::Status QueryCache::save(const std::string& path) const {
   const std::lock_guard lock(mutex_);
-  const std::string part = path + ".part";
-  {
-    std::ofstream out(part);
-    out << solver_version() << "\n" << std::hex;
-    for (const auto& [key, answer] : answers_) {
-      out << key.first << " " << key.second << " " << to_string(answer) << "\n";
-    }
-    if (!out.flush()) return support::error("smt/cache", {}, "cannot write `" + part + "`");
+  std::ostringstream text;
+  text << solver_version() << "\n" << std::hex;
+  for (const auto& [key, answer] : answers_) {
+    text << key.first << " " << key.second << " " << to_string(answer) << "\n";
   }
-  std::error_code failed;
-  std::filesystem::rename(part, path, failed);
-  if (failed) return support::error("smt/cache", {}, "cannot write `" + path + "`: " + failed.message());
-  return support::Unit{};
+  return support::write_file(path, std::move(text).str());
 }
 
 Answer QueryCache::implies(Solver& solver, const Term& conclusion, std::uint32_t steps) {

@@ -190,7 +190,7 @@ std::string render(const Diagnostic& diagnostic) {
   return result;
 }
 
-Result<FileId> read_source(const std::string& path) {
+Result<std::string> read_file(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
     return error("support/cannot-read", {}, "cannot read " + path + ": it is a folder");
@@ -205,7 +205,15 @@ Result<FileId> read_source(const std::string& path) {
     const std::string reason = errno != 0 ? std::strerror(errno) : "not a readable file";
     return error("support/cannot-read", {}, "cannot read " + path + ": " + reason);
   }
-  return add_source(path, std::move(text).str());
+  return std::move(text).str();
+}
+
+Result<FileId> read_source(const std::string& path) {
+  Result<std::string> text = read_file(path);
+  if (!text) {
+    return text.error();
+  }
+  return add_source(path, std::move(*text));
 }
 
 std::vector<std::string> nearest(std::string_view name, const std::vector<std::string>& names,

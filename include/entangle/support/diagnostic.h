@@ -98,7 +98,9 @@ class [[nodiscard]] Result {
 struct Unit {};
 using Status = Result<Unit>;
 
-// Reads and registers a file: its id, or the diagnostic `support/cannot-read`.
+// The contents of a file, or the diagnostic `support/cannot-read`.
+Result<std::string> read_file(const std::string& path);
+// Reads and registers a file: its id, or the same diagnostic.
 Result<FileId> read_source(const std::string& path);
 
 // The names most like `name` (edit distance), best first, at most `most`; those too different are left out.

@@ -5,11 +5,12 @@
 
 #include "entangle/support/diagnostic.h"
 
-namespace entangle::cli {
+namespace entangle::support {
 
 // Opened before the work whose result it will hold, so that a path that cannot be written is noticed first.
 // Until commit the text stands in a temporary file beside the target; what exists there stays as it is.
-// Targets that are no regular files (/dev/null, a pipe) are written directly.
+// Targets that are no regular files (/dev/null, a pipe) are written directly. Several may be open for one
+// target, in one process or in many: the last commit stays.
 class OutputFile {
  public:
   OutputFile() = default;
@@ -17,13 +18,16 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
-  // Error: `cli/cannot-write`.
-  support::Status open(const std::string& path);
-  support::Status commit(const std::string& text);
+  // Error: `support/cannot-write`.
+  Status open(const std::string& path);
+  Status commit(const std::string& text);
 
  private:
   std::string shown_, target_, temporary_;
   bool direct_ = false;
 };
 
-}  // namespace entangle::cli
+// Both in one.
+Status write_file(const std::string& path, const std::string& text);
+
+}  // namespace entangle::support
