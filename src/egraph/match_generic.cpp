@@ -11,27 +11,6 @@ using rules::Expr;
 using rules::ExprKind;
 using rules::Trait;
 
-bool has_trait(const rules::Operator& op, Trait trait) {
-  const auto has_clause = [&](rules::AxisClause::Kind kind) {
-    return std::any_of(op.axes.begin(), op.axes.end(),
-                       [&](const rules::AxisClause& clause) { return clause.kind == kind; });
-  };
-  switch (trait) {
-    case Trait::maps:
-    case Trait::maps_pair:
-      return op.elementwise || has_clause(rules::AxisClause::Kind::maps);
-    case Trait::reduces_sum:
-      return has_clause(rules::AxisClause::Kind::sum);
-    case Trait::reduces_max:
-      return has_clause(rules::AxisClause::Kind::max);
-    case Trait::linear:
-      return !op.linear.empty();
-    case Trait::elementwise:
-      return op.elementwise;
-  }
-  return false;
-}
-
 namespace {
 
 // Whether `second` is the next axis to the right of `first`, in the result and in every operand that has it.

@@ -103,8 +103,6 @@ class Run {
   std::size_t successes_ = 0;  // of settled()
 };
 
-// Whether an operator has the trait for some attributes.
-bool has_trait(const rules::Operator& op, rules::Trait trait);
 // Adds operators that must be among the nodes of the operands of whatever an application pattern matches.
 void collect_needs(const rules::Expr& pattern, std::vector<rules::OpId>& out);
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "entangle/eval/clause.h"
 #include "entangle/eval/interpret.h"
+#include "eval/concrete.h"
 #include "eval/functions.h"
 
 namespace entangle::eval {
@@ -15,14 +15,6 @@ using tensor::Attr;
 using tensor::DType;
 using Index = std::vector<std::int64_t>;
 
-std::size_t RealArray::offset(const Index& index) const {
-  std::size_t result = 0;
-  for (std::size_t k = 0; k < shape.size(); ++k) {
-    result = result * static_cast<std::size_t>(shape[k]) + static_cast<std::size_t>(index[k]);
-  }
-  return result;
-}
-
 namespace {
 
 double cast(double x, DType from, DType to) {
@@ -31,10 +23,7 @@ double cast(double x, DType from, DType to) {
 }
 
 // Elements as doubles, for Clause.
-struct Real {
-  using Number = double;
-  using Truth = bool;
-
+struct Real : Concrete<double> {
   const egraph::EGraph& graph;
   std::function<const RealArray&(egraph::TermId)> array;
   DType dtype;    // of the result
@@ -68,33 +57,6 @@ struct Real {
     }
   }
   static double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
-  static double choose(bool condition, double a, double b) { return condition ? a : b; }
-  template <class T>
-  static bool compare(Operation operation, const T& a, const T& b) {
-    switch (operation) {
-      case Operation::equal:
-        return a == b;
-      case Operation::less:
-        return before(a, b);
-      case Operation::less_equal:
-        return before(a, b) || a == b;
-      case Operation::greater:
-        return before(b, a);
-      default:
-        return before(b, a) || a == b;
-    }
-  }
-  static bool before(double a, double b) { return a < b; }
-  static bool before(Int a, Int b) { return a.value() < b.value(); }
-  static bool divides(Int k, Int n) { return k.value() == 0 ? n == Int(0) : n.value() % k.value() == 0; }
-  static Int quotient(Int a, Int b) {
-    if (b == Int(0) || !divides(b, a)) throw Undefined{"an inexact division"};
-    return a.value() / b.value();
-  }
-  static bool both(bool a, bool b) { return a && b; }
-  static bool opposite(bool a) { return !a; }
-  static bool truth(bool a) { return a; }
-  static std::optional<bool> known(bool a) { return a; }
   double function(const std::string& name, const std::vector<std::variant<double, Attr>>& arguments) const {
     if (name == "cast" && !arguments.empty() && std::holds_alternative<double>(arguments.back())) {
       return cast(std::get<double>(arguments.back()), operand, dtype);
@@ -104,13 +66,7 @@ struct Real {
     return *value;
   }
   double element(egraph::TermId id, const std::vector<Int>& index) const {
-    const RealArray& from = array(id);
-    Index at;
-    for (const Int entry : index) at.push_back(entry.value());
-    bool inside = at.size() == from.shape.size();
-    for (std::size_t k = 0; inside && k < at.size(); ++k) inside = 0 <= at[k] && at[k] < from.shape[k];
-    if (!inside) throw Undefined{"an element outside of " + graph.print_original(id)};
-    return from.elements[from.offset(at)];
+    return element_of(array(id), index, [&] { return graph.print_original(id); });
   }
   static double reduce(rules::Builtin builtin, Int n, const std::function<double(Int)>& body) {
     const bool sum = builtin == rules::Builtin::sum;
@@ -160,7 +116,7 @@ RealArray Floating::compute(egraph::TermId id) {
   }
   const auto array = [&](egraph::TermId child) -> const RealArray& { return values_.at(child); };
   const DType operand = children.empty() ? type.dtype : graph_.type(children[0]).dtype;
-  Real real{graph_, array, type.dtype, operand};
+  Real real{{}, graph_, array, type.dtype, operand};
   Clause<Real> clause(real, op, node.attrs, children);
   for_each_index(result.shape, [&](const Index& at) {
     result.elements.push_back(clause.element(std::vector<Int>(at.begin(), at.end())));

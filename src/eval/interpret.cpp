@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "entangle/eval/clause.h"
+#include "eval/concrete.h"
 
 namespace entangle::eval {
 
@@ -12,14 +12,6 @@ using sym::Int;
 using tensor::Attr;
 using tensor::DType;
 using Index = std::vector<std::int64_t>;
-
-std::size_t Array::offset(const Index& index) const {
-  std::size_t result = 0;
-  for (std::size_t k = 0; k < shape.size(); ++k) {
-    result = result * static_cast<std::size_t>(shape[k]) + static_cast<std::size_t>(index[k]);
-  }
-  return result;
-}
 
 void for_each_index(const Index& shape, const std::function<void(const Index&)>& visit) {
   Index index(shape.size(), 0);
@@ -117,10 +109,7 @@ mpq_class cast(const mpq_class& x, DType from, DType to) {
 }
 
 // Elements as exact numbers.
-struct Exact {
-  using Number = mpq_class;
-  using Truth = bool;
-
+struct Exact : Concrete<mpq_class> {
   const Terms& terms;
   std::function<const Array&(TermId)> array;
   DType dtype;    // of the result, for functions nothing is known of
@@ -156,33 +145,6 @@ struct Exact {
     }
   }
   static Number larger(const Number& a, const Number& b) { return a < b ? b : a; }
-  static Number choose(bool condition, const Number& a, const Number& b) { return condition ? a : b; }
-  template <class T>
-  static bool compare(Operation operation, const T& a, const T& b) {
-    switch (operation) {
-      case Operation::equal:
-        return a == b;
-      case Operation::less:
-        return before(a, b);
-      case Operation::less_equal:
-        return !before(b, a);
-      case Operation::greater:
-        return before(b, a);
-      default:
-        return !before(a, b);
-    }
-  }
-  static bool before(const Number& a, const Number& b) { return a < b; }
-  static bool before(Int a, Int b) { return a.value() < b.value(); }
-  static bool divides(Int k, Int n) { return k.value() == 0 ? n == Int(0) : n.value() % k.value() == 0; }
-  static Int quotient(Int a, Int b) {
-    if (b == Int(0) || !divides(b, a)) throw Undefined{"an inexact division"};
-    return a.value() / b.value();
-  }
-  static bool both(bool a, bool b) { return a && b; }
-  static bool opposite(bool a) { return !a; }
-  static bool truth(bool a) { return a; }
-  static std::optional<bool> known(bool a) { return a; }
   Number function(const std::string& name, const std::vector<std::variant<Number, Attr>>& arguments) const {
     std::vector<mpq_class> numbers;
     Hash hash;
@@ -199,13 +161,7 @@ struct Exact {
     return hash.number(dtype);
   }
   Number element(TermId id, const std::vector<Int>& index) const {
-    const Array& from = array(id);
-    Index at;
-    for (const Int entry : index) at.push_back(entry.value());
-    bool inside = at.size() == from.shape.size();
-    for (std::size_t k = 0; inside && k < at.size(); ++k) inside = 0 <= at[k] && at[k] < from.shape[k];
-    if (!inside) throw Undefined{"an element outside of " + terms.print(id)};
-    return from.elements[from.offset(at)];
+    return element_of(array(id), index, [&] { return terms.print(id); });
   }
   static Number reduce(rules::Builtin builtin, Int n, const std::function<Number(Int)>& body) {
     if (n.value() <= 0 && builtin != rules::Builtin::sum) throw Undefined{"a maximum of nothing"};
@@ -243,7 +199,7 @@ Array Interpreter::compute(TermId id) {
   }
   const auto array = [&](TermId child) -> const Array& { return values_.at(child); };
   const DType operand = node.children.empty() ? type.dtype : terms_.type(node.children[0]).dtype;
-  Exact exact{terms_, array, type.dtype, operand};
+  Exact exact{{}, terms_, array, type.dtype, operand};
 
   if (op.value) {
     Clause<Exact> clause(exact, op, node.attrs, node.children);

@@ -138,6 +138,8 @@ class Algebra {
   Poly with_atom(const Poly& value, AtomId truth, bool holds) const;
 
  private:
+  // The position of a sum at a height above the sums inside it, the same in every sum.
+  static sym::Int canonical(std::size_t height);
   Poly single(AtomId id) const;
   AtomId intern(Atom atom);
   std::optional<AtomId> truth_in(const Poly& value) const;

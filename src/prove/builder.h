@@ -12,6 +12,7 @@
 
 #include "entangle/eval/terms.h"
 #include "entangle/term/evaluator.h"
+#include "prove/expressions.h"
 #include "prove/scenario.h"
 
 namespace entangle::prove {
@@ -114,14 +115,5 @@ class Builder {
 
 // Asks again by throwing when an undecided question is why something is not known.
 void fork_if_undecided(smt::Oracle& oracle, bool required = false);
-// Whether a condition fails with any question about sizes that is asked for it and answered with no.
-bool conjunctive(const rules::Expr& condition);
-// The operators an operator variable can stand for.
-std::vector<rules::OpId> operators_with(const rules::RuleSet& rules, rules::Trait trait);
-// What distinguishes an operator from others for a proof: two operators of one signature differ in nothing
-// but their names.
-std::string signature(const rules::RuleSet& rules, const rules::Operator& op);
-// Marks the variables of which the expression asks for a known scalar or known bounds.
-void mark_known(const rules::Expr& expr, std::vector<bool>& uniform, std::vector<bool>& interval);
 
 }  // namespace entangle::prove

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "prove/expressions.h"
+
 namespace entangle::prove {
 
 using rules::Base;
@@ -24,45 +26,6 @@ constexpr std::size_t kRank = 3;
 constexpr std::size_t kTypes = 8;   // types tried for a variable
 constexpr std::size_t kShapes = 5;  // shapes tried for a variable nothing is known of
 
-bool has_trait(const rules::Operator& op, Trait trait) {
-  const auto clause = [&](rules::AxisClause::Kind kind) {
-    return std::ranges::any_of(op.axes, [&](const auto& one) { return one.kind == kind; });
-  };
-  switch (trait) {
-    case Trait::maps:
-    case Trait::maps_pair:
-      return op.elementwise || clause(rules::AxisClause::Kind::maps);
-    case Trait::reduces_sum:
-      return clause(rules::AxisClause::Kind::sum);
-    case Trait::reduces_max:
-      return clause(rules::AxisClause::Kind::max);
-    case Trait::linear:
-      return !op.linear.empty();
-    case Trait::elementwise:
-      return op.elementwise;
-  }
-  return false;
-}
-
-// Marks the variables of which the expression asks for a known scalar or known bounds.
-void mark(const Expr& expr, std::vector<bool>& uniform, std::vector<bool>& interval) {
-  if (expr.kind == ExprKind::call && !expr.args.empty() && expr.args[0].kind == ExprKind::variable &&
-      expr.args[0].slot < uniform.size()) {
-    if (expr.builtin == rules::Builtin::uniform) uniform[expr.args[0].slot] = true;
-    if (expr.builtin == rules::Builtin::interval_low || expr.builtin == rules::Builtin::interval_high) {
-      interval[expr.args[0].slot] = true;
-    }
-  }
-  for (const Expr& arg : expr.args) mark(arg, uniform, interval);
-  for (const Expr& attr : expr.attrs) mark(attr, uniform, interval);
-}
-
-bool structured(const Expr& expr) {
-  if (expr.kind == ExprKind::star) return structured(expr.args[0]);
-  return expr.kind == ExprKind::apply || expr.kind == ExprKind::generic ||
-         expr.kind == ExprKind::comprehension;
-}
-
 }  // namespace
 
 class Sampler::NoPatterns final : public term::PatternHost {
@@ -79,14 +42,12 @@ Sampler::Sampler(const rules::Lemma& lemma, term::Typing& typing, std::uint64_t 
       uniform_(lemma.slots.size()),
       interval_(lemma.slots.size()),
       patterns_(std::make_unique<NoPatterns>()) {
-  for (const Expr& condition : lemma.when) mark(condition, uniform_, interval_);
+  for (const Expr& condition : lemma.when) mark_known(condition, uniform_, interval_);
   if (!lemma.generic) {
     operators_.push_back(rules::kNoOp);
     return;
   }
-  for (const rules::Operator& op : rules_.operators()) {
-    if (has_trait(op, lemma.generic->trait)) operators_.push_back(op.id);
-  }
+  operators_ = operators_with(rules_, lemma.generic->trait);
 }
 
 Sampler::~Sampler() = default;

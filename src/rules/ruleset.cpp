@@ -1,6 +1,29 @@
 #include "entangle/rules/ruleset.h"
 
+#include <algorithm>
+
 namespace entangle::rules {
+
+bool has_trait(const Operator& op, Trait trait) {
+  const auto has_clause = [&](AxisClause::Kind kind) {
+    return std::any_of(op.axes.begin(), op.axes.end(),
+                       [&](const AxisClause& clause) { return clause.kind == kind; });
+  };
+  switch (trait) {
+    case Trait::maps:
+    case Trait::maps_pair:
+      return op.elementwise || has_clause(AxisClause::Kind::maps);
+    case Trait::reduces_sum:
+      return has_clause(AxisClause::Kind::sum);
+    case Trait::reduces_max:
+      return has_clause(AxisClause::Kind::max);
+    case Trait::linear:
+      return !op.linear.empty();
+    case Trait::elementwise:
+      return op.elementwise;
+  }
+  return false;
+}
 
 OpId RuleSet::find_op(std::string_view name) const {
   const auto found = op_by_name_.find(std::string(name));

@@ -16,16 +16,11 @@
 #include <vector>
 
 #include "entangle/egraph/egraph.h"
+#include "entangle/eval/array.h"
 
 namespace entangle::eval {
 
-// Row-major.
-struct RealArray {
-  std::vector<std::int64_t> shape;
-  std::vector<double> elements;
-
-  std::size_t offset(const std::vector<std::int64_t>& index) const;
-};
+using RealArray = RowMajor<double>;
 
 // An application of an operator without a `value` clause.
 struct Application {

@@ -14,17 +14,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "entangle/eval/array.h"
 #include "entangle/eval/terms.h"
 
 namespace entangle::eval {
 
-// Row-major.
-struct Array {
-  std::vector<std::int64_t> shape;
-  std::vector<mpq_class> elements;
-
-  std::size_t offset(const std::vector<std::int64_t>& index) const;
-};
+using Array = RowMajor<mpq_class>;
 
 // Calls `visit` for every index inside the shape, in row-major order.
 void for_each_index(const std::vector<std::int64_t>& shape,

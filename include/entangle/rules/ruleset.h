@@ -84,6 +84,9 @@ struct Operator {
 
 enum class Trait : std::uint8_t { maps, maps_pair, reduces_sum, reduces_max, linear, elementwise };
 
+// Whether an operator has the trait for some attributes.
+bool has_trait(const Operator& op, Trait trait);
+
 // <f: maps a -> r>
 struct OperatorVariable {
   std::string name;
