@@ -20,9 +20,11 @@ namespace entangle::prove {
 using term::TermId;
 
 struct Limits {
-  std::size_t rank = 4;     // of every tensor on the left side
-  std::size_t length = 3;   // of every list
-  std::size_t entries = 6;  // of all lists together
+  std::size_t rank = 4;               // of every tensor on the left side
+  std::size_t length = 3;             // of every list
+  std::size_t entries = 6;            // of all lists together
+  std::size_t runs = 120'000;         // constructions
+  std::uint64_t questions = 200'000;  // that reach the solver
 };
 
 // The form has no instance, or none that the lemma applies to.

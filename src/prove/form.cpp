@@ -17,7 +17,6 @@ using term::Value;
 
 namespace {
 
-constexpr std::size_t kRuns = 120'000;
 constexpr std::size_t kDepth = 90;       // questions asked of one form
 constexpr std::int64_t kEnumerated = 6;  // values of an integer that must be known
 constexpr std::size_t kCases = 200;      // parts of the result's index
@@ -25,7 +24,9 @@ constexpr std::int64_t kSmall = 3;       // sizes when all of them are tried
 constexpr std::size_t kSmallSymbols = 4;
 constexpr std::size_t kCandidates = 12;  // cases that are not proved and evaluated
 constexpr std::uint64_t kGuesses = 24;   // sizes that are tried
+constexpr std::int64_t kSmaller = 6;     // of one size, where the sides differ
 constexpr std::uint32_t kModelSteps = 200'000;
+constexpr std::uint64_t kWeight = 10;  // of a question with a higher limit than those about sizes
 
 class NoPatterns final : public term::PatternHost {
  public:
@@ -38,8 +39,9 @@ class NoPatterns final : public term::PatternHost {
 // Everything that depends on what is assumed of the sizes.
 struct Forms::World {
   World(const rules::RuleSet& rules, const rules::Lemma& lemma, rules::OpId op, const Limits& limits,
-        Scenario& given, Chooser& chooser)
+        Scenario& given, Chooser& chooser, std::uint64_t& asked)
       : scenario(given),
+        questions(asked),
         oracle(given.facts(), {true, 20'000, 16}),
         typing(rules, oracle),
         terms(typing),
@@ -47,7 +49,11 @@ struct Forms::World {
         builder(lemma, op, limits, given, chooser, typing, terms, evaluator) {
     terms.tile_with([this](TermId id, std::size_t axis) { return builder.tiling(id, axis); });
   }
+  ~World() { questions += oracle.statistics().solver; }
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
   Scenario& scenario;
+  std::uint64_t& questions;  // that reached the solver
   smt::Oracle oracle;
   term::Typing typing;
   eval::Terms terms;
@@ -58,13 +64,18 @@ struct Forms::World {
 };
 
 Forms::Forms(const rules::RuleSet& rules, const rules::Lemma& lemma, rules::OpId op, const Limits& limits,
-             AskSolver unsatisfiable, Replay differs)
+             AskSolver unsatisfiable, Replayer& replayer)
     : rules_(rules),
       lemma_(lemma),
       op_(op),
       limits_(limits),
       unsatisfiable_(std::move(unsatisfiable)),
-      differs_(std::move(differs)) {}
+      replayer_(replayer) {}
+
+bool Forms::contradict(const std::vector<smt::Term>& assertions) {
+  results_.questions += kWeight;
+  return unsatisfiable_(assertions);
+}
 
 FormResults Forms::run() {
   explore({});
@@ -94,7 +105,7 @@ void Forms::record(Scenario& scenario, Verdict verdict, bool small) {
 
 void Forms::explore(Scenario scenario) {
   if (results_.refuted) return;
-  if (depth_ > kDepth || results_.runs >= kRuns) {
+  if (depth_ > kDepth || results_.runs >= limits_.runs || results_.questions >= limits_.questions) {
     results_.complete = false;
     if (results_.limit.empty()) results_.limit = about_ + " and beyond";
     return;
@@ -217,7 +228,7 @@ std::vector<TermId> Forms::right_side(World& world) {
 
 Forms::Verdict Forms::attempt(Scenario& scenario, Chooser& chooser) {
   applies_ = false;
-  World world(rules_, lemma_, op_, limits_, scenario, chooser);
+  World world(rules_, lemma_, op_, limits_, scenario, chooser, results_.questions);
   if (world.oracle.facts().contradictory()) return Verdict::infeasible;
   try {
     world.builder.run();
@@ -263,111 +274,105 @@ Forms::Verdict Forms::attempt(Scenario& scenario, Chooser& chooser) {
   // Nothing is to be shown where the assumptions contradict each other.
   Symbolic symbolic(world.terms, Space(world.oracle));
   std::vector<smt::Term> facts = assertions(world, symbolic);
-  if (unsatisfiable_(facts)) return Verdict::infeasible;
+  if (contradict(facts)) return Verdict::infeasible;
   if (!small_ && candidates_ < kCandidates) refute(world);
   return Verdict::unproved;
 }
 
 // ---------------------------------------------------------------- small sizes
 
-// The case with sizes that it admits. None: `surely` says whether it admits none.
-std::optional<Scenario> Forms::concrete(World& world, bool* surely) {
+// Sizes that the case admits. None: `surely` says whether it admits none.
+std::optional<sym::Valuation> Forms::admitted(World& world, bool* surely) {
   const std::vector<Scenario::Symbol> open = world.scenario.open();
   *surely = false;
-  std::optional<sym::Valuation> found;
-  const auto admitted = [&](const sym::Valuation& sizes) {
-    for (const Scenario::Symbol& one : open) {
-      if (one.size && sizes.at(one.symbol) < 1) return false;
-    }
-    return std::ranges::all_of(world.scenario.assumptions(), [&](const Scenario::Assumption& one) {
-      const auto l = sym::evaluate(one.left, sizes);
-      const auto r = sym::evaluate(one.right, sizes);
-      if (!l || !r) return false;
-      switch (one.relation) {
-        case Scenario::Relation::equal:
-          return *l == *r;
-        case Scenario::Relation::less_equal:
-          return *l <= *r;
-        default:
-          return *l != 0 && *r % *l == 0;
-      }
-    });
-  };
-  for (std::uint64_t n = 0; n < kGuesses && !found; ++n) {
+  for (std::uint64_t n = 0; n < kGuesses; ++n) {
     sym::Valuation sizes;
     std::uint64_t state = n;
     for (const Scenario::Symbol& one : open) {
       state = support::mix(state + 0x9e3779b97f4a7c15ULL);
       sizes[one.symbol] = (one.size ? 1 : 0) + static_cast<std::int64_t>(state % 4);
     }
-    if (admitted(sizes)) found = std::move(sizes);
+    if (world.scenario.admits(sizes)) return sizes;
   }
-  if (!found) {
-    Symbolic symbolic(world.terms, Space(world.oracle));
-    smt::Solver solver({kModelSteps, {}, 0});
-    for (const smt::Term& assertion : assertions(world, symbolic)) solver.add(assertion);
-    const smt::Answer answer = solver.check();
-    if (answer != smt::Answer::sat) {
-      *surely = answer == smt::Answer::unsat;
-      return std::nullopt;
-    }
-    sym::Valuation sizes;
-    for (const Scenario::Symbol& one : open) {
-      const auto value = solver.model().integer(smt::from_int(one.symbol));
-      if (!value) return std::nullopt;
-      sizes[one.symbol] = *value;
-    }
-    found = std::move(sizes);
+  Symbolic symbolic(world.terms, Space(world.oracle));
+  smt::Solver solver({kModelSteps, {}, 0});
+  for (const smt::Term& assertion : assertions(world, symbolic)) solver.add(assertion);
+  results_.questions += kWeight;
+  const smt::Answer answer = solver.check();
+  if (answer != smt::Answer::sat) {
+    *surely = answer == smt::Answer::unsat;
+    return std::nullopt;
   }
-  Scenario result = world.scenario;
-  result.choices = chosen_;
+  sym::Valuation sizes;
   for (const Scenario::Symbol& one : open) {
-    if (!result.replace(one.symbol, found->at(one.symbol))) return std::nullopt;
+    const auto value = solver.model().integer(smt::from_int(one.symbol));
+    if (!value) return std::nullopt;
+    sizes[one.symbol] = *value;
   }
-  return result;
+  return sizes;
+}
+
+// The case that is looked at, with these sizes; nothing is done where it has no such instance.
+Forms::Concrete Forms::with_sizes(const Scenario& scenario, const sym::Valuation& sizes,
+                                  const std::function<void(World&, const std::vector<TermId>&)>& run) {
+  std::optional<Scenario> instance = scenario.at(sizes);
+  if (!instance) return Concrete::undecided;
+  instance->choices = chosen_;
+  const std::vector<std::size_t> choices = chosen_;
+  Chooser chooser(choices);
+  World world(rules_, lemma_, op_, limits_, *instance, chooser, results_.questions);
+  try {
+    world.builder.run();
+    for (const Expr& expr : lemma_.when) condition(world, expr);
+    const std::vector<TermId> right = right_side(world);
+    if (right.empty()) return Concrete::undefined;
+    run(world, right);
+    return Concrete::defined;
+  } catch (const Infeasible&) {
+    return Concrete::undefined;
+  } catch (const Fork&) {
+    return Concrete::undecided;
+  } catch (const Undefined&) {
+    return Concrete::undecided;
+  }
 }
 
 // Whether the right side is defined for some sizes that the case admits: then it must not count as undefined.
 bool Forms::defined_for_some_sizes(World& world) {
   if (world.scenario.open().empty()) return false;
   bool none = false;
-  std::optional<Scenario> instance = concrete(world, &none);
-  if (!instance) return !none;
-  const std::vector<std::size_t> choices = chosen_;
-  Chooser chooser(choices);
-  World other(rules_, lemma_, op_, limits_, *instance, chooser);
-  try {
-    other.builder.run();
-    for (const Expr& expr : lemma_.when) condition(other, expr);
-    return !right_side(other).empty();
-  } catch (const Infeasible&) {
-    return false;
-  } catch (const Fork&) {
-    return true;
-  } catch (const Undefined&) {
-    return true;
-  }
+  const auto sizes = admitted(world, &none);
+  if (!sizes) return !none;
+  return with_sizes(world.scenario, *sizes, [](World&, const std::vector<TermId>&) {}) != Concrete::undefined;
 }
 
-// Evaluates an instance of a case that is not proved.
+// Evaluates an instance of a case that is not proved; where the sides differ, smaller ones, too.
 void Forms::refute(World& world) {
   ++candidates_;
   bool none = false;
-  std::optional<Scenario> instance = concrete(world, &none);
-  if (!instance) return;
-  const std::vector<std::size_t> choices = chosen_;
-  Chooser chooser(choices);
-  World other(rules_, lemma_, op_, limits_, *instance, chooser);
-  try {
-    other.builder.run();
-    for (const Expr& expr : lemma_.when) condition(other, expr);
-    const std::vector<TermId> right = right_side(other);
-    for (std::size_t k = 0; k < right.size() && !results_.refuted; ++k) {
-      results_.refuted = differs_(other.terms, other.builder.left()[k], right[k], other.builder.describe());
+  auto sizes = admitted(world, &none);
+  const auto differs = [&](const sym::Valuation& tried) {
+    bool result = false;
+    with_sizes(world.scenario, tried, [&](World& instance, const std::vector<TermId>& right) {
+      result =
+          replayer_.compare({instance.terms, instance.builder.left(), right, instance.builder.equations(),
+                             instance.builder.describe()}) == Replayer::Answer::differ;
+    });
+    return result;
+  };
+  if (!sizes || !differs(*sizes)) return;
+  results_.refuted = true;
+  if (!replayer_.minimises()) return;
+  for (const Scenario::Symbol& one : world.scenario.open()) {
+    const std::int64_t least = one.size ? 1 : 0;
+    const std::int64_t now = sizes->at(one.symbol);
+    for (std::int64_t value = least; value < now && value < least + kSmaller; ++value) {
+      sym::Valuation tried = *sizes;
+      tried[one.symbol] = value;
+      if (!world.scenario.admits(tried) || !differs(tried)) continue;
+      sizes = std::move(tried);
+      break;
     }
-  } catch (const Infeasible&) {
-  } catch (const Fork&) {
-  } catch (const Undefined&) {
   }
 }
 
@@ -573,7 +578,7 @@ bool Forms::equal_elements(World& world, Symbolic& symbolic, const Poly& differe
       facts.push_back(one <= smt::to_real(smt::from_int(*bounds.high)));
     }
     facts.push_back(smt::ne(term, smt::Term::real(0)));
-    return unsatisfiable_(facts);
+    return contradict(facts);
   };
   // Sums over the same positions are one sum, and that of zeros is zero.
   Poly rest = difference;

@@ -14,15 +14,13 @@
 
 #include "entangle/rules/ruleset.h"
 #include "prove/builder.h"
+#include "prove/counterexample.h"
 #include "prove/symbolic.h"
 
 namespace entangle::prove {
 
 // Answers of the solver, by the text of the question.
 using AskSolver = std::function<bool(const std::vector<smt::Term>& assertions)>;
-
-// Evaluates an instance of constant sizes; whether the sides differ.
-using Replay = std::function<bool(eval::Terms& terms, TermId left, TermId right, const std::string& what)>;
 
 struct FormResults {
   std::size_t instances = 0;  // cases of forms where the lemma applies
@@ -35,16 +33,18 @@ struct FormResults {
   bool complete = true;     // whether all forms were looked at
   std::string limit;        // where the search stopped, if it did
   std::set<std::size_t> ranks;
-  std::size_t longest = 0;  // list, or number of operands
-  std::size_t highest = 0;  // rank of a tensor
+  std::size_t longest = 0;      // list, or number of operands
+  std::size_t highest = 0;      // rank of a tensor
+  std::uint64_t questions = 0;  // that reached the solver
   std::size_t runs = 0;
 };
 
 class Forms {
  public:
-  // `unsatisfiable`: whether the solver shows that the assertions contradict each other.
+  // `unsatisfiable`: whether the solver shows that the assertions contradict each other. The replayer is
+  // given instances of what is not proved.
   Forms(const rules::RuleSet& rules, const rules::Lemma& lemma, rules::OpId op, const Limits& limits,
-        AskSolver unsatisfiable, Replay differs);
+        AskSolver unsatisfiable, Replayer& replayer);
 
   FormResults run();
 
@@ -56,7 +56,10 @@ class Forms {
   Verdict attempt(Scenario& scenario, Chooser& chooser);
   void record(Scenario& scenario, Verdict verdict, bool small);
   bool small_sizes(const Scenario& scenario);
-  std::optional<Scenario> concrete(World& world, bool* surely);
+  enum class Concrete : std::uint8_t { defined, undefined, undecided };
+  std::optional<sym::Valuation> admitted(World& world, bool* surely);
+  Concrete with_sizes(const Scenario& scenario, const sym::Valuation& sizes,
+                      const std::function<void(World&, const std::vector<TermId>&)>& run);
   bool defined_for_some_sizes(World& world);
   void refute(World& world);
   void condition(World& world, const rules::Expr& expr);
@@ -70,6 +73,7 @@ class Forms {
   static std::string spelled(Symbolic& symbolic, Poly difference);
   void enumerate(World& world);
   bool equal_elements(World& world, Symbolic& symbolic, const Poly& difference);
+  bool contradict(const std::vector<smt::Term>& assertions);
   std::vector<smt::Term> assertions(World& world, Symbolic& symbolic);
 
   const rules::RuleSet& rules_;
@@ -77,7 +81,7 @@ class Forms {
   const rules::OpId op_;
   const Limits limits_;
   const AskSolver unsatisfiable_;
-  const Replay differs_;
+  Replayer& replayer_;
   FormResults results_;
   std::size_t depth_ = 0;
   std::size_t small_instances_ = 0;

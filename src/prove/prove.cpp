@@ -1,20 +1,20 @@
 #include "entangle/prove/prove.h"
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
-#include <random>
 
-#include "entangle/eval/interpret.h"
 #include "entangle/smt/query_cache.h"
 #include "entangle/smt/solver.h"
 #include "entangle/support/text.h"
+#include "prove/counterexample.h"
 #include "prove/form.h"
 #include "prove/sampler.h"
 
 namespace entangle::prove {
 
-using eval::Array;
 using term::Value;
+using Answer = Replayer::Answer;
 
 std::string to_string(Outcome outcome) {
   switch (outcome) {
@@ -38,6 +38,20 @@ namespace {
 
 constexpr std::uint32_t kSteps = 400'000;  // of the solver, for one question
 constexpr std::size_t kTries = 5;          // searches per instance wanted
+constexpr std::size_t kSmaller = 40;       // searches with limits, where a counterexample is known
+
+// Limits under which smaller counterexamples are looked for, from the smallest up.
+std::vector<Sampler::Limits> smaller_limits() {
+  std::vector<Sampler::Limits> result;
+  for (std::size_t size = 1; size <= 5; ++size) {
+    for (std::size_t rank = 0; rank <= 3; ++rank) {
+      for (std::size_t length = 1; length <= 3; ++length) result.push_back({rank, size, length});
+    }
+  }
+  std::ranges::stable_sort(result, {},
+                           [](const Sampler::Limits& one) { return one.size * 2 + one.rank + one.length; });
+  return result;
+}
 
 class Examination {
  public:
@@ -47,56 +61,76 @@ class Examination {
         options_(options),
         typing_(rules, oracle_),
         sampler_(lemma, typing_, options.seed),
-        random_(options.seed) {}
+        replayer_(lemma.text, options.seed, options.minimise) {}
 
   Result run() {
     result_.name = lemma_.name;
     result_.span = lemma_.span;
     for (const rules::OpId op : sampler_.operators()) {
-      // A generic lemma has many operators to be tried with.
-      const std::size_t wanted = lemma_.generic ? (options_.instances + 7) / 8 : options_.instances;
-      std::size_t found = 0;
-      for (std::size_t n = 0; n < kTries * wanted && found < wanted; ++n) {
-        if (n >= 2 * wanted && found == 0) break;
-        if (!sampler_.next(op)) continue;
-        if (instance()) {
-          ++found;
-        }
-        if (!result_.counterexample.empty()) {
-          result_.outcome = Outcome::refuted;
-          return std::move(result_);
-        }
+      const bool tried = try_instances(op);
+      if (!replayer_.found()) {
+        generalise(op, tried);
+        if (replayer_.found() && options_.minimise) look_for_smaller(op);
       }
-      generalise(op, found > 0);
-      if (!result_.counterexample.empty()) {
+      if (replayer_.found()) {
         result_.outcome = Outcome::refuted;
+        result_.counterexample = replayer_.found()->text;
+        result_.largest = replayer_.found()->largest;
         return std::move(result_);
       }
-      if (op != rules::kNoOp && found > 0) result_.operators.push_back(rules_.op(op).name);
+      if (op != rules::kNoOp && tried) result_.operators.push_back(rules_.op(op).name);
     }
     judge();
     return std::move(result_);
   }
 
  private:
-  // Compares the sides of the sampler's instance; whether both were evaluated.
-  bool instance() {
+  // Whether any instance was evaluated.
+  bool try_instances(rules::OpId op) {
+    // A generic lemma has many operators to be tried with.
+    const std::size_t wanted = lemma_.generic ? (options_.instances + 7) / 8 : options_.instances;
+    std::size_t found = 0;
+    for (std::size_t n = 0; n < kTries * wanted && found < wanted; ++n) {
+      if (n >= 2 * wanted && found == 0) break;
+      if (!sampler_.next(op)) continue;
+      if (instance() != Answer::undefined) ++found;
+      if (!replayer_.found()) continue;
+      if (options_.minimise) look_for_smaller(op);
+      return true;
+    }
+    return found > 0;
+  }
+
+  // The replayer keeps the smallest.
+  void look_for_smaller(rules::OpId op) {
+    for (const Sampler::Limits& limits : smaller_limits()) {
+      sampler_.limit(limits);
+      bool any = false;
+      for (std::size_t n = 0; n < kSmaller; ++n) {
+        if (sampler_.next(op) && instance() == Answer::differ) any = true;
+      }
+      if (any) return;
+    }
+  }
+
+  // Compares the sides of the sampler's instance.
+  Answer instance() {
     const std::vector<term::TermId> right = right_side();
     if (right.empty()) {
       ++result_.undefined;
       why_ = sampler_.evaluator().reason();
-      return false;
+      return Answer::undefined;
     }
-    eval::Interpreter interpreter(sampler_.terms());
-    fill(interpreter, sampler_.terms());
-    for (std::size_t k = 0; k < right.size(); ++k) {
-      if (!agree(interpreter, sampler_.terms(), sampler_.left()[k], right[k], sampler_.describe()))
-        return false;
-      if (!result_.counterexample.empty()) return true;
+    const Answer answer = replayer_.compare(
+        {sampler_.terms(), sampler_.left(), right, sampler_.equations(), sampler_.describe()});
+    if (answer == Answer::undefined) {
+      ++result_.skipped;
+      why_ = replayer_.why();
+      return answer;
     }
     ++result_.instances;
     ++result_.ranks[sampler_.terms().type(sampler_.left()[0]).rank()];
-    return true;
+    return answer;
   }
 
   void judge() {
@@ -128,8 +162,21 @@ class Examination {
     } else if (result_.undefined > 0 || result_.vacuous > 0) {
       result_.reason = "the right side was undefined on every instance" + (why_.empty() ? "" : ": " + why_);
     } else {
-      result_.reason = "no instance was found";
+      result_.reason = never_applies();
     }
+  }
+
+  // Why no instance was found.
+  std::string never_applies() const {
+    if (sampler_.reached() == 0) return "no instance was found: its left side was never well-typed";
+    // Where no condition held, the last one that was asked about never did.
+    for (std::size_t k = lemma_.when.size(); k-- > 0;) {
+      if (const std::size_t count = sampler_.failed()[k]; count > 0) {
+        return "no instance was found: `" + rules::to_string(lemma_.when[k]) + "` held for none of " +
+               std::to_string(count) + " left sides";
+      }
+    }
+    return "no instance was found";
   }
 
   static bool unsatisfiable(const std::vector<smt::Term>& assertions) {
@@ -146,14 +193,9 @@ class Examination {
     auto found = forms_.find(alike);
     if (found == forms_.end()) {
       Limits limits;
-      const Replay differs = [&](eval::Terms& terms, term::TermId left, term::TermId right,
-                                 const std::string& what) {
-        eval::Interpreter interpreter(terms);
-        fill(interpreter, terms);
-        agree(interpreter, terms, left, right, what);
-        return !result_.counterexample.empty();
-      };
-      const auto run = [&] { return Forms(rules_, lemma_, op, limits, unsatisfiable, differs).run(); };
+      limits.runs = options_.runs;
+      limits.questions = options_.questions;
+      const auto run = [&] { return Forms(rules_, lemma_, op, limits, unsatisfiable, replayer_).run(); };
       FormResults forms = run();
       if (forms.instances == 0 && forms.longest > 0) {
         // Some lemmas are about longer lists only.
@@ -186,76 +228,19 @@ class Examination {
   }
 
   std::vector<term::TermId> right_side() {
-    const tensor::TensorType type = sampler_.terms().type(sampler_.left()[0]);
+    const std::vector<term::TermId>& left = sampler_.left();
+    if (lemma_.right.kind == rules::ExprKind::variable) {
+      const auto& value = sampler_.frame().slots[lemma_.right.slot];
+      if (value && value->as_list() != nullptr) {
+        std::vector<term::TermId> ids;
+        for (const Value& entry : *value->as_list()) ids.push_back(entry.as_term()->id);
+        return ids.size() == left.size() ? ids : std::vector<term::TermId>();
+      }
+    }
+    const tensor::TensorType type = sampler_.terms().type(left[0]);
     const auto id = sampler_.evaluator().evaluate_term(lemma_.right, sampler_.frame(), &type);
     if (!id || *id == term::kNoTerm) return {};
     return {*id};
-  }
-
-  void fill(eval::Interpreter& interpreter, const eval::Terms& terms) {
-    for (std::size_t id = 0; id < terms.size(); ++id) {
-      const auto leaf = static_cast<term::TermId>(id);
-      if (terms.node(leaf).op != rules::kNoOp) continue;
-      const tensor::TensorType& type = terms.type(leaf);
-      std::int64_t low = type.dtype == tensor::DType::b8 ? 0 : tensor::is_integer(type.dtype) ? -2 : -3;
-      std::int64_t high = type.dtype == tensor::DType::b8 ? 1 : tensor::is_integer(type.dtype) ? 5 : 3;
-      if (const term::Interval bounds = terms.interval(leaf); bounds.low && bounds.high) {
-        low = bounds.low->value();
-        high = bounds.high->value();
-      }
-      Array array;
-      for (const sym::Int size : type.shape) array.shape.push_back(size.value());
-      eval::for_each_index(array.shape, [&](const std::vector<std::int64_t>&) {
-        array.elements.emplace_back(static_cast<long>(
-            low + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(high - low + 1))));
-      });
-      interpreter.set(leaf, std::move(array));
-    }
-  }
-
-  bool agree(eval::Interpreter& interpreter, const eval::Terms& terms, term::TermId left, term::TermId right,
-             const std::string& what) {
-    if (!(terms.type(left) == terms.type(right))) {
-      refute(interpreter, terms, left, right, what, "  the types differ\n");
-      return true;
-    }
-    const Array* first = interpreter.value(left);
-    const Array* second = first != nullptr ? interpreter.value(right) : nullptr;
-    if (second == nullptr) {
-      ++result_.skipped;
-      why_ = interpreter.why();
-      return false;
-    }
-    if (first->elements == second->elements) return true;
-    std::string text =
-        "  left  = " + eval::to_string(*first) + "\n  right = " + eval::to_string(*second) + "\n";
-    eval::for_each_index(first->shape, [&](const std::vector<std::int64_t>& at) {
-      const std::size_t place = first->offset(at);
-      if (first->elements[place] == second->elements[place] || text.find("first difference") != text.npos)
-        return;
-      std::vector<std::string> entries;
-      for (const std::int64_t entry : at) entries.push_back(std::to_string(entry));
-      text += "  first difference at [" + support::join(entries, ", ") +
-              "]: " + first->elements[place].get_str() + " against " + second->elements[place].get_str() +
-              "\n";
-    });
-    refute(interpreter, terms, left, right, what, text);
-    return true;
-  }
-
-  void refute(eval::Interpreter& interpreter, const eval::Terms& terms, term::TermId left, term::TermId right,
-              const std::string& what, const std::string& how) {
-    std::string text = "  with " + what + "\n";
-    text += "  left:  " + terms.print(left) + " : " + tensor::to_string(terms.type(left)) + "\n";
-    text += "  right: " + terms.print(right) + " : " + tensor::to_string(terms.type(right)) + "\n";
-    for (std::size_t id = 0; id < terms.size(); ++id) {
-      const auto leaf = static_cast<term::TermId>(id);
-      if (terms.node(leaf).op != rules::kNoOp) continue;
-      if (const Array* value = interpreter.value(leaf)) {
-        text += "  " + terms.label(leaf) + " = " + eval::to_string(*value) + "\n";
-      }
-    }
-    result_.counterexample = text + how;
   }
 
   const rules::RuleSet& rules_;
@@ -264,7 +249,7 @@ class Examination {
   smt::Oracle oracle_;
   term::Typing typing_;
   Sampler sampler_;
-  std::mt19937_64 random_;
+  Replayer replayer_;
   Result result_;
   std::string why_;
   std::string unproved_, limited_;

@@ -22,9 +22,14 @@ using term::Value;
 namespace {
 
 constexpr std::size_t kBudget = 2000;
-constexpr std::size_t kRank = 3;
 constexpr std::size_t kTypes = 8;   // types tried for a variable
 constexpr std::size_t kShapes = 5;  // shapes tried for a variable nothing is known of
+
+std::vector<std::size_t> lengths_up_to(std::size_t limit) {
+  std::vector<std::size_t> result;
+  for (std::size_t length = 1; length <= limit; ++length) result.push_back(length);
+  return result;
+}
 
 }  // namespace
 
@@ -41,7 +46,8 @@ Sampler::Sampler(const rules::Lemma& lemma, term::Typing& typing, std::uint64_t 
       random_(seed),
       uniform_(lemma.slots.size()),
       interval_(lemma.slots.size()),
-      patterns_(std::make_unique<NoPatterns>()) {
+      patterns_(std::make_unique<NoPatterns>()),
+      failed_(lemma.when.size()) {
   for (const Expr& condition : lemma.when) mark_known(condition, uniform_, interval_);
   if (!lemma.generic) {
     operators_.push_back(rules::kNoOp);
@@ -59,9 +65,12 @@ bool Sampler::next(rules::OpId op) {
   frame_ = {};
   frame_.slots.assign(lemma_.slots.size(), std::nullopt);
   left_.clear();
+  equations_.clear();
   budget_ = kBudget;
   aborted_ = false;
-  return given(0) && !aborted_;
+  if (!given(0) || aborted_) return false;
+  name_leaves();
+  return true;
 }
 
 bool Sampler::spend() {
@@ -75,14 +84,28 @@ bool Sampler::spend() {
 
 bool Sampler::given(std::size_t place) {
   if (place < lemma_.given.size()) {
-    return term(lemma_.given[place].pattern, {}, [&](TermId) { return given(place + 1); });
+    const rules::Given& one = lemma_.given[place];
+    return term(one.pattern, {}, [&](TermId id) {
+      if (!one.equal_to) return given(place + 1);
+      // Whether it holds is up to the elements.
+      return term(*one.equal_to, {terms_->type(id).shape, terms_->type(id).dtype}, [&](TermId other) {
+        equations_.emplace_back(id, other);
+        if (given(place + 1)) return true;
+        equations_.pop_back();
+        return false;
+      });
+    });
   }
   const Expr& left = lemma_.left;
   if (left.kind == ExprKind::variable) {
     const Value* value =
         left.slot < frame_.slots.size() && frame_.slots[left.slot] ? &*frame_.slots[left.slot] : nullptr;
     if (value == nullptr) return false;
+    left_.clear();
     if (const term::Term* one = value->as_term()) left_ = {one->id};
+    if (const std::vector<Value>* list = value->as_list()) {
+      for (const Value& entry : *list) left_.push_back(entry.as_term()->id);
+    }
     return !left_.empty() && conditions();
   }
   return term(left, {}, [&](TermId id) {
@@ -94,13 +117,32 @@ bool Sampler::given(std::size_t place) {
 bool Sampler::conditions() {
   matched_ = frame_.slots;
   const auto before = frame_.slots;
-  for (const Expr& condition : lemma_.when) {
-    if (!smt::is_yes(evaluator_->holds(condition, frame_))) {
+  ++reached_;
+  for (std::size_t k = 0; k < lemma_.when.size(); ++k) {
+    if (!smt::is_yes(evaluator_->holds(lemma_.when[k], frame_))) {
+      ++failed_[k];
       frame_.slots = before;
       return false;
     }
   }
   return true;
+}
+
+// Leaves that a variable stands for have its name.
+void Sampler::name_leaves() {
+  const auto name = [&](const Value& value, const std::string& label) {
+    const term::Term* one = value.as_term();
+    if (one != nullptr && terms_->node(one->id).op == rules::kNoOp) terms_->set_label(one->id, label);
+  };
+  for (std::size_t k = 0; k < lemma_.parameters && k < matched_.size(); ++k) {
+    if (!matched_[k]) continue;
+    const std::string& label = lemma_.slots[k].name;
+    name(*matched_[k], label);
+    const std::vector<Value>* list = matched_[k]->as_list();
+    for (std::size_t j = 0; list != nullptr && j < list->size(); ++j) {
+      name((*list)[j], label + std::to_string(j));
+    }
+  }
 }
 
 bool Sampler::fits(TermId id, const Want& want) const {
@@ -169,19 +211,19 @@ std::vector<TensorType> Sampler::candidate_types(const Want& want, const std::ve
       shapes.push_back(shape);
       for (std::size_t k = 0; k < shape.size(); ++k) {
         Shape other = shape;
-        other[k] = Int(1 + below(3));
+        other[k] = Int(1 + below(limits_.size));
         shapes.push_back(other);
       }
-      if (shape.size() < kRank && below(2) == 0) {
+      if (shape.size() < limits_.rank && below(2) == 0) {
         Shape longer = shape;
-        longer.insert(below(2) == 0 ? longer.begin() : longer.end(), Int(1 + below(3)));
+        longer.insert(below(2) == 0 ? longer.begin() : longer.end(), Int(1 + below(limits_.size)));
         shapes.push_back(longer);
       }
     }
     for (std::size_t n = 0; n < kShapes; ++n) {
       Shape shape;
-      for (std::size_t k = below(kRank + 1); k > 0; --k) shape.push_back(Int(1 + below(3)));
-      if (n + 1 == kShapes && shape.empty()) shape.push_back(2);
+      for (std::size_t k = below(limits_.rank + 1); k > 0; --k) shape.push_back(Int(1 + below(limits_.size)));
+      if (n + 1 == kShapes && shape.empty()) shape.push_back(Int(std::min<std::size_t>(limits_.size, 2)));
       shapes.push_back(shape);
     }
     shuffle(shapes);
@@ -344,10 +386,10 @@ bool Sampler::run(const Expr& source, const Want& want, std::vector<TermId>& int
 
 bool Sampler::list_of_leaves(Slot slot, bool nonempty, const Want& want, std::vector<TermId>& into,
                              const Next& next) {
-  std::vector<std::size_t> lengths = {1, 2, 3};
+  std::vector<std::size_t> lengths = lengths_up_to(limits_.length);
   if (!nonempty) lengths.push_back(0);
   shuffle(lengths);
-  if (below(6) == 0) lengths.insert(lengths.begin(), 4);
+  if (below(6) == 0 && limits_.length == 3) lengths.insert(lengths.begin(), 4);
   for (const std::size_t length : lengths) {
     std::vector<TermId> ids;
     const std::function<bool()> more = [&]() -> bool {
@@ -388,7 +430,7 @@ bool Sampler::list_of_leaves(Slot slot, bool nonempty, const Want& want, std::ve
 bool Sampler::comprehension(const Expr& pattern, const Want& want, std::vector<TermId>& into,
                             const Next& next) {
   if (pattern.args.size() > 2) return false;
-  std::vector<std::size_t> lengths = {1, 2, 3};
+  std::vector<std::size_t> lengths = lengths_up_to(limits_.length);
   shuffle(lengths);
   for (const std::size_t length : lengths) {
     std::vector<std::vector<Value>> collected(pattern.binders.size());

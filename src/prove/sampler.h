@@ -2,7 +2,7 @@
 // a type and its condition holds.
 //
 // The patterns are built from the inside out, choosing variables at random (with backtracking) where nothing
-// determines them. Sizes are 1 to 3, ranks of single variables up to 3.
+// determines them. How large sizes, ranks of single variables and lists become can be limited.
 #pragma once
 
 #include <functional>
@@ -32,12 +32,25 @@ class Sampler {
   // A new instance with that operator; false when the search gave up. Replaces the one before.
   bool next(rules::OpId op);
 
+  struct Limits {
+    std::size_t rank = 3;
+    std::size_t size = 3;
+    std::size_t length = 3;  // of lists; rarely 4 where it is 3
+  };
+  void limit(const Limits& limits) { limits_ = limits; }
+
+  // How often a left side was found, and for which conjunct of the condition that was all (rules order).
+  std::size_t reached() const { return reached_; }
+  const std::vector<std::size_t>& failed() const { return failed_; }
+
   // --- the instance
   eval::Terms& terms() { return *terms_; }
   term::Frame& frame() { return frame_; }
   term::Evaluator& evaluator() { return *evaluator_; }
   // The left side: several for a lemma about lists.
   const std::vector<TermId>& left() const { return left_; }
+  // Equations that are given.
+  const std::vector<std::pair<TermId, TermId>>& equations() const { return equations_; }
   // The frame before conditions bound further variables.
   const std::vector<std::optional<term::Value>>& matched() const { return matched_; }
   const term::Focus& focus() const { return focus_; }
@@ -55,6 +68,7 @@ class Sampler {
   class NoPatterns;
 
   bool given(std::size_t place);
+  void name_leaves();
   bool conditions();
   bool term(const rules::Expr& pattern, const Want& want, const NextTerm& next);
   bool leaf(rules::Slot slot, const Want& want, const NextTerm& next);
@@ -105,7 +119,11 @@ class Sampler {
   term::Frame frame_;
   term::Focus focus_;
   rules::OpId op_ = rules::kNoOp;
+  Limits limits_;
+  std::size_t reached_ = 0;
+  std::vector<std::size_t> failed_;
   std::vector<TermId> left_;
+  std::vector<std::pair<TermId, TermId>> equations_;
   std::vector<std::optional<term::Value>> matched_;
   std::size_t budget_ = 0;
   bool aborted_ = false;

@@ -50,10 +50,10 @@ std::vector<Attr> Sampler::candidate_attrs(const rules::Type& type, std::size_t 
       for (int n = 0; n < 6; ++n) {
         std::vector<Attr> entries;
         const std::size_t length =
-            type.base == Base::integer ? static_cast<std::size_t>(n) / 2 : 1 + below(3);
+            type.base == Base::integer ? static_cast<std::size_t>(n) / 2 : 1 + below(limits_.length);
         for (std::size_t k = length; k > 0; --k) {
           std::vector<Attr> entry = candidate_attrs(type, depth - 1, children);
-          if (type.base == Base::integer) entry = {Attr::of(Int(1 + below(3)))};
+          if (type.base == Base::integer) entry = {Attr::of(Int(1 + below(limits_.size)))};
           if (entry.empty()) break;
           entries.push_back(entry[below(entry.size())]);
         }

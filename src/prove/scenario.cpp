@@ -132,6 +132,33 @@ std::vector<Scenario> Scenario::without(const smt::Undecided& question) const {
   return result;
 }
 
+bool Scenario::admits(const sym::Valuation& values) const {
+  for (const Symbol& one : open()) {
+    if (one.size && values.at(one.symbol) < 1) return false;
+  }
+  return std::ranges::all_of(assumptions_, [&](const Assumption& one) {
+    const auto l = sym::evaluate(one.left, values);
+    const auto r = sym::evaluate(one.right, values);
+    if (!l || !r) return false;
+    switch (one.relation) {
+      case Relation::equal:
+        return *l == *r;
+      case Relation::less_equal:
+        return *l <= *r;
+      default:
+        return *l != 0 && *r % *l == 0;
+    }
+  });
+}
+
+std::optional<Scenario> Scenario::at(const sym::Valuation& values) const {
+  Scenario result = *this;
+  for (const Symbol& one : open()) {
+    if (!result.replace(one.symbol, values.at(one.symbol))) return std::nullopt;
+  }
+  return result;
+}
+
 // Sizes need no declaration; everything else must be known not to be one before it is first asked about.
 sym::Facts Scenario::facts() const {
   thread_local std::map<std::size_t, sym::Facts> declared;

@@ -43,6 +43,11 @@ class Scenario {
   // Replaces a symbol; false when a size would be below 1.
   bool replace(sym::Int symbol, sym::Int value);
 
+  // Whether all symbols that stand for themselves may have these values.
+  bool admits(const sym::Valuation& values) const;
+  // The case with these values; none where it does not admit them.
+  std::optional<Scenario> at(const sym::Valuation& values) const;
+
   sym::Facts facts() const;
   const std::vector<Symbol>& symbols() const { return symbols_; }
   const std::vector<Assumption>& assumptions() const { return assumptions_; }

@@ -21,8 +21,8 @@ class Prove(Case):
         self.write("wrong.rules", WRONG)
         run = self.prove("wrong.rules", "--json", "report.json", code=VIOLATES)
         self.assertRegex(run.stdout, r"once +refuted ")
-        self.assertIn("first difference at [", run.stdout)
-        self.assertIn("left:  add_n(t0, t0)", run.stdout)
+        self.assertIn("first difference at []: 2 against 1", run.stdout)
+        self.assertIn("left:  add_n(x, x) : f32[] = 2\n", run.stdout)
         lemmas = json.loads((self.folder / "report.json").read_text(encoding="utf-8"))["lemmas"]
         self.assertEqual([(lemma["name"], lemma["verdict"]) for lemma in lemmas], [("once", "refuted"), ("twice", "proved")])
         self.assertIn("first difference", lemmas[0]["counterexample"])

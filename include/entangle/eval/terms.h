@@ -44,6 +44,7 @@ class Terms final : public term::Store {
   // The application; a leaf has op kNoOp.
   term::NodeView node(TermId id) const;
   const std::string& label(TermId id) const { return nodes_[id].label; }
+  void set_label(TermId id, const std::string& label) { nodes_[id].label = label; }
   std::size_t size() const { return nodes_.size(); }
   // Forgets the terms with this id and above.
   void truncate(std::size_t size);

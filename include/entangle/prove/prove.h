@@ -47,12 +47,17 @@ struct Result {
   std::vector<std::string> without_form;     // and those that it never applies to
   std::string reason;
   std::string counterexample;  // several lines; empty unless refuted
+  std::int64_t largest = 0;    // size of a tensor in it
   double seconds = 0;
 };
 
 struct Options {
   std::size_t instances = 60;  // per lemma and operator
   bool prove = true;           // whether proofs are tried
+  bool minimise = true;        // whether smaller counterexamples are looked for
+  // A proof is given up, per operator, after so many constructions of forms and questions to the solver.
+  std::size_t runs = 120'000;
+  std::uint64_t questions = 200'000;
   std::uint64_t seed = 1;
 };
 
