@@ -6,6 +6,7 @@
 #include <set>
 
 #include "definedness.h"
+#include "drawn.h"
 #include "failure.h"
 #include "outputs.h"
 #include "programs.h"
@@ -66,44 +67,14 @@ bool uses_casts(const EGraph& graph) {
   return false;
 }
 
-void list_dropouts(Programs& programs, std::vector<std::string>& assumptions) {
-  EGraph& graph = *programs.graph;
-  const rules::OpId op = graph.rules().find_op("dropout");
-  std::set<std::string> replicated;
-  bool any = false;
-  for (TermId term = 0; op != rules::kNoOp && term < programs.joint->distributed_end(); ++term) {
-    const auto node = graph.original(term);
-    if (node.op != op) {
-      continue;
-    }
-    any = true;
-    std::set<int> ranks;
-    for (const Owner& owner : programs.joint->owners(term)) {
-      ranks.insert(owner.rank);
-    }
-    if (ranks.size() > 1) {
-      const Place place = programs.distributed->place(term);
-      replicated.insert("r" + std::to_string(place.rank) + "." + place.tensor +
-                        (place.loc.empty() ? "" : " (" + place.loc + ")"));
-    }
-  }
-  if (!any) {
-    return;
-  }
-  assumptions.push_back(
-      "dropout: at its k-th call an element sees the mask of the sequential element that it equals");
-  for (const std::string& site : replicated) {
-    assumptions.push_back("dropout of a replicated tensor: the ranks share a seed at " + site);
-  }
-}
-
 std::vector<std::string> assumptions(Programs& programs) {
   std::vector<std::string> result = programs.resolved.stated;
   for (const std::string& fact : programs.resolved.learned) {
     result.push_back(fact + " (from the shapes of the inputs)");
   }
   result.insert(result.end(), programs.found_sizes.begin(), programs.found_sizes.end());
-  list_dropouts(programs, result);
+  const std::vector<std::string> masks = drawn_assumptions(programs);
+  result.insert(result.end(), masks.begin(), masks.end());
   std::set<std::string> pure(programs.lowered_ranks.opaque_ops.begin(),
                              programs.lowered_ranks.opaque_ops.end());
   pure.insert(programs.lowered_sequential.opaque_ops.begin(), programs.lowered_sequential.opaque_ops.end());
@@ -313,6 +284,10 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   verdict.obligations = open_lookups(programs);
   verdict.kind = all_ok && verdict.obligations.empty() && !walk.result().out_of_time ? VerdictKind::refines
                                                                                      : VerdictKind::unproved;
+  if (verdict.kind == VerdictKind::refines) {
+    verdict.failing = drawn_apart(programs, wanted, asked);
+    verdict.kind = verdict.failing ? VerdictKind::unproved : VerdictKind::refines;
+  }
   if (first_failing) {
     verdict.failing = localisation.describe(asked[failing_question].node, verdict.outputs[failing_question]);
   }

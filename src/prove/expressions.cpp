@@ -130,7 +130,7 @@ bool mentions_function(const Expr& expr, const std::string& name) {
 
 std::string signature(const rules::RuleSet& rules, const rules::Operator& op) {
   std::string text;
-  for (const bool flag : {op.elementwise, op.commutative, op.clean, op.rearranges, op.free, op.random}) {
+  for (const bool flag : {op.elementwise, op.commutative, op.clean, op.rearranges, op.free, op.random, op.drawn}) {
     text += flag ? "1" : "0";
   }
   for (const rules::Parameter& one : op.tensors) text += " " + rules::to_string(one.type);

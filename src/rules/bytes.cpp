@@ -138,7 +138,7 @@ static void fields(A& a, Let& x) {
 template <class A>
 static void fields(A& a, Operator& x) {
   a(x.id, x.name, x.tensors, x.attributes, x.slots, x.elementwise, x.commutative, x.clean, x.rearranges,
-    x.free, x.random, x.lets, x.requires_, x.shape, x.dtype, x.value_index, x.value, x.axes, x.linear,
+    x.free, x.random, x.drawn, x.lets, x.requires_, x.shape, x.dtype, x.value_index, x.value, x.axes, x.linear,
     x.because, x.span);
 }
 template <class A>

@@ -22,6 +22,7 @@ constexpr Flag kFlags[] = {
     {"rearranges", &Operator::rearranges},
     {"free", &Operator::free},
     {"random", &Operator::random},
+    {"drawn", &Operator::drawn},
 };
 
 // Whether an expression depends on sizes or on what is in tensors, given the variables that do.
@@ -203,6 +204,9 @@ void Resolver::check_operator(const syntax::OperatorText& text, Operator& op) {
   }
   if (op.random && op.value) {
     report(id::clause, clause_span(Clause::Kind::value), "what is random is not a function of its operands");
+  }
+  if (op.drawn && (!op.elementwise || op.random)) {
+    report(id::clause, text.name.span, "what is drawn for each place is elementwise, and not `random`");
   }
   // Which `let`s depend on sizes: axis clauses must not mention them.
   std::vector<bool> sizes(op.slots.size(), false);

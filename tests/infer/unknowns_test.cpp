@@ -346,16 +346,102 @@ TEST_CASE("dropout") {
   CHECK(outcome(test) == "refines");
 }
 
-TEST_CASE("equal elements of one tensor have masks of their own" * doctest::should_fail()) {
-  const Case test{
-      "in x: f32[4]\nc = aten.cat.default([%x, %x], 0): f32[8]\nd = aten.native_dropout.default(%c, 0.5, "
-      "true): (f32[8], b8[8])\n"
-      "y = operator.getitem(%d, 0): f32[8]\nout y",
-      copies(2,
-             "in x: f32[4]\nd = aten.native_dropout.default(%x, 0.5, true): (f32[4], b8[4])\n"
-             "g = operator.getitem(%d, 0): f32[4]\ny = aten.cat.default([%g, %g], 0): f32[8]\nout y"),
-      "inputs:\n  x: Replicate\n", "", ""};
-  CHECK(outcome(test) == "unproved");
+TEST_CASE("masks correspond place by place") {
+  const auto drop = [](const std::string& name, const std::string& of, const std::string& shape) {
+    return name + "_ = aten.native_dropout.default(%" + of + ", 0.5, true): (f32[" + shape + "], b8[" +
+           shape + "])\n" + name + " = operator.getitem(%" + name + "_, 0): f32[" + shape + "]\n";
+  };
+  const std::string replicate = "inputs:\n  x: Replicate\n";
+  const auto twice = [](const std::string& name, const std::string& of) {
+    return name + " = aten.cat.default([%" + of + ", %" + of + "], 0): f32[8]\n";
+  };
+  const auto outcomes = [&](const std::string& before, const std::string& after,
+                            const std::string& manifest) {
+    return Strings{outcome({before, copies(2, before), manifest, "", ""}),
+                   outcome({after, copies(2, after), manifest, "", ""}),
+                   outcome({before, copies(2, after), manifest, "", ""}),
+                   outcome({after, copies(2, before), manifest, "", ""})};
+  };
+  // Elements that are equal by construction have masks of their own: copying before and after are two
+  // programs.
+  const Strings apart{"refines", "refines", "unproved", "unproved"};
+  const std::string x = "in x: f32[4]\n";
+  SUBCASE("one block joined twice") {
+    const std::string cat_first = x + twice("c", "x") + drop("y", "c", "8") + "out y";
+    const std::string drop_first = x + drop("d", "x", "4") + twice("y", "d") + "out y";
+    const Strings found = outcomes(cat_first, drop_first, replicate);
+    CHECK(found[0] == "refines");
+    CHECK(found == apart);
+  }
+  SUBCASE("copies along an axis") {
+    const auto expand = [](const std::string& name, const std::string& of) {
+      return name + " = aten.expand.default(%" + of + ", [3, 4]): f32[3, 4]\n";
+    };
+    CHECK(outcomes(x + expand("c", "x") + drop("y", "c", "3, 4") + "out y",
+                   x + drop("d", "x", "4") + expand("y", "d") + "out y", replicate) == apart);
+  }
+  SUBCASE("rows that are looked up") {
+    const std::string in = "in x: f32[5, 4]\nin i: i64[3]\n";
+    const auto rows = [](const std::string& name, const std::string& of) {
+      return name + " = aten.embedding.default(%" + of + ", %i): f32[3, 4]\n";
+    };
+    CHECK(outcomes(in + rows("c", "x") + drop("y", "c", "3, 4") + "out y",
+                   in + drop("d", "x", "5, 4") + rows("y", "d") + "out y",
+                   "assume: [\"i in [0, 5)\"]\ninputs:\n  x: Replicate\n  i: Replicate\n") == apart);
+  }
+  SUBCASE("blocks of different ranks") {
+    // Each rank draws for a block of its own ...
+    const std::string shard = "in x: f32[4]\n" + drop("y", "x", "4") + "out y";
+    const std::string whole = "in a: f32[4]\nin b: f32[4]\nc = aten.cat.default([%a, %b], 0): f32[8]\n" +
+                              drop("y", "c", "8") + "out y";
+    CHECK(outcome({whole, copies(2, shard), "inputs:\n  a: r0.x\n  b: r1.x\n", "", ""}) == "refines");
+    // ... and may not draw for both copies of the other's.
+    const std::string one = "in x: f32[4]\n" + drop("d", "x", "4") + twice("y", "d") + "out y";
+    CHECK(outcome({one,
+                   {"in x: f32[4]\n" + drop("d", "x", "4") + "out d",
+                    "in x: f32[4]\n" + twice("c", "x") + drop("y", "c", "8") + "out y"},
+                   replicate,
+                   "",
+                   ""}) == "unproved");
+  }
+  SUBCASE("windows that overlap") {
+    const std::string begin =
+        "in x: f32[6]\na = aten.slice.Tensor(%x, 0, 0, 4): f32[4]\n"
+        "b = aten.slice.Tensor(%x, 0, 2, 6): f32[4]\n";
+    const std::string sequential = begin + "c = aten.cat.default([%a, %b], 0): f32[8]\n" +
+                                   drop("d", "c", "8") +
+                                   "e = aten.slice.Tensor(%d, 0, 2, 4): f32[2]\n"
+                                   "f = aten.slice.Tensor(%d, 0, 4, 6): f32[2]\n"
+                                   "y = aten.sub.Tensor(%e, %f): f32[2]\nout y";
+    const auto rank = [&](const std::string& window) {
+      return begin + drop("d", window, "4") + "s = aten.slice.Tensor(%d, 0, 0, 2): f32[2]\n" +
+             "y = aten.sub.Tensor(%s, %s): f32[2]\nout y";
+    };
+    CHECK(outcome({sequential, {rank("a"), rank("b")}, replicate, "", ""}) == "unproved");
+  }
+  SUBCASE("a rank draws where the sequential program does not") {
+    const std::string sequential = "in x: f32[4]\ny = aten.relu.default(%x): f32[4]\nout y";
+    const std::string rank =
+        "in x: f32[4]\nz = aten.relu.default(%x): f32[4]\n" + twice("c", "x") + drop("d", "c", "8") +
+        "f = aten.slice.Tensor(%d, 0, 0, 4): f32[4]\n"
+        "g = aten.slice.Tensor(%d, 0, 4, 8): f32[4]\n"
+        "n = aten.sub.Tensor(%f, %g): f32[4]\ny = aten.add.Tensor(%z, %n): f32[4]\nout y";
+    CHECK(outcome({sequential, copies(2, rank), replicate, "", ""}) == "unproved");
+    // What no output depends on does not matter.
+    CHECK(outcome(
+              {sequential,
+               copies(2, "in x: f32[4]\n" + drop("d", "x", "4") + "y = aten.relu.default(%x): f32[4]\nout y"),
+               replicate, "", ""}) == "refines");
+  }
+  SUBCASE("inside an attention whose heads are sharded") {
+    const auto attention = [](const std::string& heads) {
+      return "in q: f32[2, " + heads + ", 3, 4]\nin k: f32[2, " + heads + ", 3, 4]\nin v: f32[2, " + heads +
+             ", 3, 4]\ny = aten.scaled_dot_product_attention.default(%q, %k, %v, null, 0.25): f32[2, " +
+             heads + ", 3, 4]\nout y";
+    };
+    CHECK(outcome({attention("6"), copies(3, attention("2")),
+                   "inputs:\n  q: Shard(1)\n  k: Shard(1)\n  v: Shard(1)\n", "", ""}) == "refines");
+  }
 }
 
 TEST_CASE("casts between wide floats are additive, not the identity; others are neither") {

@@ -193,7 +193,8 @@ std::string print(const RuleSet& rules) {
                                    {op.clean, "clean"},
                                    {op.rearranges, "rearranges"},
                                    {op.free, "free"},
-                                   {op.random, "random"}}) {
+                                   {op.random, "random"},
+                                   {op.drawn, "drawn"}}) {
       if (on) flags += (flags.empty() ? ": " : ", ") + std::string(word);
     }
     result += flags + " {\n";

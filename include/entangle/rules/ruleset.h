@@ -70,6 +70,7 @@ struct Operator {
   bool rearranges = false;   // every element of the result is an element of an operand
   bool free = false;         // costs no step of the window
   bool random = false;       // not a function of its operands and attributes alone
+  bool drawn = false;        // a pointwise function whose values are drawn for each place
   std::vector<Let> lets;     // in order; visible in all clauses
   std::vector<Expr> requires_;
   std::optional<Expr> shape;  // a list of integers; default: the shape of the first tensor
