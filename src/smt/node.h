@@ -37,6 +37,16 @@ struct Term::Node {
   mutable std::atomic<std::uint64_t> references = 0;
 };
 
+// The only maker of nodes: equal terms are one node while it lives.
+struct TermFactory {
+  static Term make(Term::Node content);
+  static Term make(Kind kind, Sort sort, std::vector<Term> arguments);
+  static Term constant(const mpq_class& value, Sort sort);
+  static std::size_t bound_variables(const Term& term) { return term.node_->bound_variables; }
+  // Leaves the handle empty, without giving up what it counted.
+  static const Term::Node* take(Term* term) { return std::exchange(term->node_, nullptr); }
+};
+
 // A name as SMT-LIB writes it, a sort.
 std::string quoted(const std::string& name);
 std::string_view sort_name(Sort sort);

@@ -1,175 +1,16 @@
 #include "entangle/smt/term.h"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <map>
-#include <mutex>
 #include <set>
 #include <unordered_map>
 #include <utility>
 
 #include "entangle/support/check.h"
-#include "entangle/support/hash.h"
-#include "entangle/support/text.h"
 #include "node.h"
 
 namespace entangle::smt {
 
-std::string quoted(const std::string& name) {
-  static constexpr std::string_view kAllowed = "~!@$%^&*_-+=<>.?/";
-  const bool simple = !name.empty() && !(name.front() >= '0' && name.front() <= '9') &&
-                      std::all_of(name.begin(), name.end(), [](char c) {
-                        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                               kAllowed.find(c) != std::string_view::npos;
-                      });
-  return simple ? name : "|" + name + "|";
-}
-
-std::string_view sort_name(Sort sort) {
-  return sort == Sort::boolean ? "Bool" : sort == Sort::integer ? "Int" : "Real";
-}
-
 namespace {
-
-std::uint64_t hash_number(const mpz_class& value) {
-  std::uint64_t hash = sgn(value) < 0 ? 3 : 5;
-  for (std::size_t i = 0; i < mpz_size(value.get_mpz_t()); ++i) {
-    hash = support::hash_combine(hash, mpz_getlimbn(value.get_mpz_t(), static_cast<mp_size_t>(i)));
-  }
-  return hash;
-}
-
-bool same_function(const std::optional<Function>& a, const std::optional<Function>& b) {
-  return a.has_value() == b.has_value() && (!a || *a == *b);
-}
-
-bool same_content(const Term::Node& a, const Term::Node& b) {
-  return a.kind == b.kind && a.sort == b.sort && a.value == b.value && a.name == b.name &&
-         a.arguments == b.arguments && same_function(a.function, b.function);
-}
-
-std::uint64_t hash_content(const Term::Node& node) {
-  std::uint64_t hash =
-      support::hash_combine(static_cast<std::uint64_t>(node.kind), static_cast<std::uint64_t>(node.sort));
-  hash = support::hash_combine(hash, support::hash_bytes(node.name));
-  hash = support::hash_combine(hash, hash_number(node.value.get_num()));
-  hash = support::hash_combine(hash, hash_number(node.value.get_den()));
-  if (node.function) {
-    hash = support::hash_combine(hash, support::hash_bytes(node.function->name()));
-  }
-  for (const Term& argument : node.arguments) {
-    hash = support::hash_combine(hash, argument.hash());
-  }
-  return hash;
-}
-
-// All live nodes. A node whose count has dropped to zero is dead, even while it is still listed: it is taken
-// off the list by the handle that dropped it, and a new one may stand beside it until then.
-struct Table {
-  struct Shard {
-    std::mutex mutex;
-    std::unordered_multimap<std::uint64_t, const Term::Node*> nodes;
-  };
-  std::array<Shard, 16> shards;
-
-  Shard& shard(std::uint64_t hash) { return shards[hash % shards.size()]; }
-};
-
-Table& table() {
-  static Table& instance = *new Table;
-  return instance;
-}
-
-bool acquire_if_alive(const Term::Node* node) {
-  std::uint64_t count = node->references.load(std::memory_order_relaxed);
-  while (count != 0) {
-    if (node->references.compare_exchange_weak(count, count + 1, std::memory_order_acquire)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-void acquire(const Term::Node* node) {
-  if (node != nullptr) {
-    node->references.fetch_add(1, std::memory_order_relaxed);
-  }
-}
-
-// Frees without recursion: terms may be deep.
-void release(const Term::Node* node);
-
-}  // namespace
-
-struct TermFactory {
-  static Term make(Term::Node content) {
-    content.hash = hash_content(content);
-    for (const Term& argument : content.arguments) {
-      content.bound_variables = std::max(content.bound_variables, argument.node_->bound_variables);
-    }
-    if (content.kind == Kind::forall || content.kind == Kind::exists) {
-      content.bound_variables += content.arguments.size() - 1;
-    }
-    Table::Shard& shard = table().shard(content.hash);
-    const std::lock_guard lock(shard.mutex);
-    const auto [first, last] = shard.nodes.equal_range(content.hash);
-    for (auto it = first; it != last; ++it) {
-      if (same_content(*it->second, content) && acquire_if_alive(it->second)) {
-        return Term(it->second);
-      }
-    }
-    auto* const node = new Term::Node(std::move(content));
-    node->references.store(1, std::memory_order_relaxed);
-    shard.nodes.emplace(node->hash, node);
-    return Term(node);
-  }
-
-  static Term make(Kind kind, Sort sort, std::vector<Term> arguments) {
-    Term::Node content;
-    content.kind = kind;
-    content.sort = sort;
-    content.arguments = std::move(arguments);
-    return make(std::move(content));
-  }
-
-  static std::size_t bound_variables(const Term& term) { return term.node_->bound_variables; }
-
-  static const Term::Node* take(Term* term) { return std::exchange(term->node_, nullptr); }
-};
-
-namespace {
-
-void release(const Term::Node* node) {
-  std::vector<const Term::Node*> dropped = {node};
-  while (!dropped.empty()) {
-    const Term::Node* const next = dropped.back();
-    dropped.pop_back();
-    if (next == nullptr || next->references.fetch_sub(1, std::memory_order_acq_rel) != 1) {
-      continue;
-    }
-    {
-      Table::Shard& shard = table().shard(next->hash);
-      const std::lock_guard lock(shard.mutex);
-      const auto [first, last] = shard.nodes.equal_range(next->hash);
-      shard.nodes.erase(
-          std::find_if(first, last, [next](const auto& entry) { return entry.second == next; }));
-    }
-    auto* const owned = const_cast<Term::Node*>(next);
-    for (Term& argument : owned->arguments) {
-      dropped.push_back(TermFactory::take(&argument));
-    }
-    delete owned;
-  }
-}
-
-Term rational_constant(const mpq_class& value, Sort sort) {
-  Term::Node content;
-  content.kind = Kind::constant;
-  content.sort = sort;
-  content.value = value;
-  return TermFactory::make(std::move(content));
-}
 
 bool is_arithmetic(const Term& term) {
   return term.sort() != Sort::boolean;
@@ -214,10 +55,10 @@ Term combine(Kind kind, std::vector<Term> terms, Sort sort) {
     }
   }
   if (!adding && constant == 0) {
-    return rational_constant(0, sort);
+    return TermFactory::constant(0, sort);
   }
   if (constant != (adding ? 0 : 1) || rest.empty()) {
-    rest.push_back(rational_constant(constant, sort));
+    rest.push_back(TermFactory::constant(constant, sort));
   }
   return rest.size() == 1 ? rest.front() : TermFactory::make(kind, sort, std::move(rest));
 }
@@ -369,57 +210,6 @@ void collect_variables(const Term& term, std::set<const void*>* seen, std::vecto
   }
 }
 
-std::string number_text(const mpq_class& value, Sort sort) {
-  const auto positive = [sort](const mpz_class& z) { return z.get_str() + (sort == Sort::real ? ".0" : ""); };
-  const mpq_class magnitude = abs(value);
-  std::string text = positive(magnitude.get_num());
-  if (magnitude.get_den() != 1) {
-    text = "(/ " + text + " " + positive(magnitude.get_den()) + ")";
-  }
-  return sgn(value) < 0 ? "(- " + text + ")" : text;
-}
-
-std::string_view operator_name(Kind kind) {
-  switch (kind) {
-    case Kind::add:
-      return "+";
-    case Kind::multiply:
-      return "*";
-    case Kind::divide:
-      return "/";
-    case Kind::div:
-      return "div";
-    case Kind::mod:
-      return "mod";
-    case Kind::to_real:
-      return "to_real";
-    case Kind::ite:
-      return "ite";
-    case Kind::equal:
-      return "=";
-    case Kind::less_equal:
-      return "<=";
-    case Kind::less:
-      return "<";
-    case Kind::logical_not:
-      return "not";
-    case Kind::logical_and:
-      return "and";
-    case Kind::logical_or:
-      return "or";
-    case Kind::forall:
-      return "forall";
-    case Kind::exists:
-      return "exists";
-    case Kind::constant:
-    case Kind::variable:
-    case Kind::bound:
-    case Kind::apply:
-      break;
-  }
-  return "";
-}
-
 Term atom_term(const sym::Atom* atom) {
   if (atom->kind == sym::AtomKind::symbol) {
     return Term::variable(atom->name, Sort::integer);
@@ -461,112 +251,6 @@ Term Function::operator()(std::vector<Term> arguments) const {
   return TermFactory::make(std::move(content));
 }
 
-// --- Handles
-// --------------------------------------------------------------------------------------------------
-
-Term::Term() : Term(boolean(true)) {}
-
-Term::Term(const Term& other) noexcept : node_(other.node_) {
-  acquire(node_);
-}
-
-Term::Term(Term&& other) noexcept : node_(other.node_) {
-  acquire(node_);
-}
-
-Term& Term::operator=(const Term& other) noexcept {
-  acquire(other.node_);
-  release(std::exchange(node_, other.node_));
-  return *this;
-}
-
-Term& Term::operator=(Term&& other) noexcept {
-  std::swap(node_, other.node_);
-  return *this;
-}
-
-Term::~Term() {
-  if (node_ != nullptr) {
-    release(node_);
-  }
-}
-
-Term Term::boolean(bool value) {
-  return rational_constant(value ? 1 : 0, Sort::boolean);
-}
-
-Term Term::integer(std::int64_t value) {
-  return rational_constant(mpz_class(value), Sort::integer);
-}
-
-Term Term::integer(const mpz_class& value) {
-  return rational_constant(value, Sort::integer);
-}
-
-Term Term::real(const mpq_class& value) {
-  return rational_constant(value, Sort::real);
-}
-
-Term Term::variable(std::string_view name, Sort sort) {
-  Node content;
-  content.kind = Kind::variable;
-  content.sort = sort;
-  content.name = name;
-  return TermFactory::make(std::move(content));
-}
-
-Term Term::symbol(sym::Int symbol) {
-  return variable(symbol.name(), Sort::integer);
-}
-
-Kind Term::kind() const {
-  return node_->kind;
-}
-
-Sort Term::sort() const {
-  return node_->sort;
-}
-
-const std::string& Term::name() const {
-  return node_->name;
-}
-
-Function Term::function() const {
-  ENTANGLE_CHECK(node_->function.has_value(), "Term::function of something else than an application");
-  return *node_->function;
-}
-
-const std::vector<Term>& Term::arguments() const {
-  return node_->arguments;
-}
-
-std::optional<bool> Term::as_boolean() const {
-  return kind() == Kind::constant && sort() == Sort::boolean ? std::optional(node_->value == 1)
-                                                             : std::nullopt;
-}
-
-std::optional<mpq_class> Term::as_rational() const {
-  return kind() == Kind::constant && sort() != Sort::boolean ? std::optional(node_->value) : std::nullopt;
-}
-
-std::optional<std::int64_t> Term::as_integer() const {
-  const bool fits = kind() == Kind::constant && sort() != Sort::boolean && node_->value.get_den() == 1 &&
-                    node_->value.get_num().fits_slong_p();
-  return fits ? std::optional<std::int64_t>(node_->value.get_num().get_si()) : std::nullopt;
-}
-
-bool Term::is_true() const {
-  return as_boolean() == std::optional(true);
-}
-
-bool Term::is_false() const {
-  return as_boolean() == std::optional(false);
-}
-
-std::uint64_t Term::hash() const {
-  return node_->hash;
-}
-
 // --- Operations
 // -----------------------------------------------------------------------------------------------
 
@@ -580,7 +264,7 @@ Term operator-(const Term& a) {
 
 Term operator-(const Term& a, const Term& b) {
   if (a == b && is_arithmetic(a)) {
-    return rational_constant(0, a.sort());
+    return TermFactory::constant(0, a.sort());
   }
   return a + (-b);
 }
@@ -771,41 +455,6 @@ Term from_int(sym::Int value) {
     sum_terms.push_back(product(std::move(factors)));
   }
   return sum(std::move(sum_terms));
-}
-
-std::string to_string(const Term& term) {
-  return print(term, {}, true);
-}
-
-std::string print(const Term& term, const std::unordered_map<Term, std::string>& names, bool use_name) {
-  if (const auto it = names.find(term); use_name && it != names.end()) {
-    return it->second;
-  }
-  switch (term.kind()) {
-    case Kind::constant:
-      return term.sort() == Sort::boolean ? (term.is_true() ? "true" : "false")
-                                          : number_text(*term.as_rational(), term.sort());
-    case Kind::variable:
-    case Kind::bound:
-      return quoted(term.name());
-    default:
-      break;
-  }
-  if (term.kind() == Kind::forall || term.kind() == Kind::exists) {
-    std::vector<std::string> bound;
-    for (std::size_t i = 0; i + 1 < term.arguments().size(); ++i) {
-      const Term& variable = term.arguments()[i];
-      bound.push_back("(" + quoted(variable.name()) + " " + std::string(sort_name(variable.sort())) + ")");
-    }
-    return "(" + std::string(operator_name(term.kind())) + " (" + support::join(bound, " ") + ") " +
-           print(term.arguments().back(), names, true) + ")";
-  }
-  std::vector<std::string> parts = {term.kind() == Kind::apply ? quoted(term.function().name())
-                                                               : std::string(operator_name(term.kind()))};
-  for (const Term& argument : term.arguments()) {
-    parts.push_back(print(argument, names, true));
-  }
-  return parts.size() == 1 ? parts.front() : "(" + support::join(parts, " ") + ")";
 }
 
 }  // namespace entangle::smt
