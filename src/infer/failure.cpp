@@ -141,10 +141,19 @@ Failing Localisation::describe(NodeIndex output, const OutputReport& report) {
       failing.operands.push_back(place(operand, true));
     }
   }
+  for (const Place& operand : failing.operands) {
+    const auto is_sum = [](const std::string& relation) {
+      return relation.find("add_n(") != std::string::npos;
+    };
+    if (!nodes.empty() && !operand.relations.empty() && std::ranges::all_of(operand.relations, is_sum)) {
+      failing.reason +=
+          "; `" + operand.tensor + "` is known only as a sum over ranks: is an all-reduce missing?";
+    }
+  }
   std::set<std::pair<int, std::string>> considered;
   for (const TermId candidate : walk_.considered(term(at))) {
     Place where = programs_.distributed->place(candidate);
-    if (considered.emplace(where.rank, where.tensor).second) {
+    if (!where.tensor.empty() && considered.emplace(where.rank, where.tensor).second) {
       failing.considered.push_back(std::move(where));
     }
   }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "entangle/relation/read_programs.h"
+#include "group_sums.h"
 
 namespace entangle::infer {
 namespace {
@@ -304,6 +305,7 @@ Result<support::Unit> lower_both(Programs& programs, const Engine& engine) {
   if (auto status = lower_ranks(programs); !status) {
     return status.error();
   }
+  add_group_sums(programs);
   programs.joint->close_distributed();
   if (programs.lowered_ranks.mismatch) {
     return support::Unit{};

@@ -24,7 +24,7 @@ SKIPPED = 77
 # Cases whose repaired version is not proved.
 UNPROVED_FIXED = set()
 # Cases whose buggy version is reported at another tensor than described.
-OTHER_PLACE = {"xla-40034": "up"}
+OTHER_PLACE = {}
 # Checks that take longer than others: seconds.
 PATIENCE = {"cases/automodel-1324-3d": 600}
 

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "entangle/support/text.h"
 #include "world.h"
 
 namespace entangle::infer::test {
@@ -104,6 +105,65 @@ TEST_CASE("missing all-reduce") {
       CHECK(y.notes == Strings{"only as a sum over ranks: is an all-reduce missing?"});
       REQUIRE(y.relations.size() == 1);
       CHECK(y.relations.front().starts_with("add_n(r0.y, r1.y"));
+    }
+  }
+}
+
+// Data parallel times tensor parallel: each tensor-parallel group has added up its part, nobody adds up the
+// groups. What follows linearly is still a sum over groups; the first operator that is not linear is to
+// blame.
+TEST_CASE("an all-reduce over the other axis of a mesh is missing") {
+  for (const auto& [dp, tp] : std::vector<std::pair<std::size_t, std::size_t>>{{2, 2}, {3, 2}, {2, 3}}) {
+    for (const bool scatter : {false, true}) {
+      CAPTURE(dp);
+      CAPTURE(tp);
+      CAPTURE(scatter);
+      const std::size_t world = dp * tp;
+      std::string groups;
+      for (std::size_t group = 0; group < dp; ++group) {
+        Strings members;
+        for (std::size_t k = 0; k < tp; ++k) {
+          members.push_back(number(group * tp + k));
+        }
+        groups += (group == 0 ? "{" : ", ") + ("\"tp" + number(group)) + "\": [" +
+                  support::join(members, ", ") + "]";
+      }
+      groups += "}";
+      const std::string rows = number(scatter ? 6 / tp : 6);
+      const Case test{
+          "in x: f32[" + number(world) + ", 6]\nin dy: f32[" + number(world) +
+              ", 3]\nt = aten.t.default(%x): f32[6, " + number(world) +
+              "]\ng = aten.mm.default(%t, %dy): f32[6, 3]\nu = aten.mul.Tensor(%g, 0.5): f32[6, 3]\n"
+              "y = aten.relu.default(%u): f32[6, 3]\nout y",
+          each(world,
+               [&](std::size_t rank) {
+                 const std::string group = "\"tp" + number(rank / tp) + "\"";
+                 return "in x: f32[1, 6]\nin dy: f32[1, 3]\nt = aten.t.default(%x): f32[6, 1]\n"
+                        "p = aten.mm.default(%t, %dy): f32[6, 3]\n" +
+                        (scatter ? "g = _c10d_functional.reduce_scatter_tensor.default(%p, \"sum\", " +
+                                       number(tp) + ", " + group + ")"
+                                 : "g = _c10d_functional.all_reduce.default(%p, \"sum\", " + group + ")") +
+                        ": f32[" + rows + ", 3]\nu = aten.mul.Tensor(%g, 0.5): f32[" + rows +
+                        ", 3]\ny = aten.relu.default(%u): f32[" + rows + ", 3]\nout y";
+               }),
+          "inputs:\n  x: Shard(0)\n  dy: Shard(0)\n", "", groups};
+      const Verdict result = verdict(test);
+      CHECK(result.kind == VerdictKind::unproved);
+      REQUIRE(result.failing);
+      CHECK(result.failing->at.tensor == "y");
+      CHECK(result.failing->reason ==
+            "no clean relation to the distributed program was found; `u` is known only as a sum over ranks: "
+            "is an "
+            "all-reduce missing?");
+      REQUIRE(result.failing->operands.size() == 1);
+      CHECK(result.failing->operands[0].tensor == "u");
+      // u is known as the sum over the groups.
+      Strings terms;
+      for (std::size_t group = 0; group < dp; ++group) {
+        terms.push_back("r" + number(group * tp) + ".u");
+      }
+      const std::string sum = "add_n(" + support::join(terms, ", ") + ")";
+      CHECK(result.failing->operands[0].relations.front().starts_with(scatter ? "concat(" + sum : sum));
     }
   }
 }
