@@ -1,5 +1,7 @@
 #include "entangle/graph/graph.h"
 
+#include <algorithm>
+
 namespace entangle::graph {
 
 const Arg* Node::kwarg(std::string_view key) const {
@@ -32,6 +34,20 @@ std::vector<std::string> Graph::node_names() const {
     names.push_back(node.name);
   }
   return names;
+}
+
+bool Graph::defines(NodeIndex node, sym::Int size) const {
+  if (!size.is_symbol()) {
+    return false;
+  }
+  const auto mentions = [&](const Node& earlier) {
+    const auto in_type = [&](const std::optional<tensor::TensorType>& type) {
+      return type && std::ranges::any_of(type->shape, [&](sym::Int s) { return sym::mentions(s, size); });
+    };
+    return std::ranges::any_of(earlier.results, in_type) ||
+           (earlier.size && sym::mentions(*earlier.size, size));
+  };
+  return std::none_of(nodes.begin(), nodes.begin() + node, mentions);
 }
 
 std::string symbol_prefix(std::optional<std::size_t> rank) {

@@ -161,20 +161,11 @@ bool Lowerer::contradiction(std::uint32_t rank, NodeIndex node, std::size_t resu
   return fail(std::move(error));
 }
 
-// A symbol that no earlier node mentions is defined by the result whose size it is.
+// A size that is recorded as a symbol of its own, but known.
 void Lowerer::find_sizes(const TensorRef& at, const TensorType& computed) {
-  const std::vector<Node>& nodes = graphs_[at.rank].nodes;
-  const auto mentions = [](const Node& node, Int symbol) {
-    const auto in_type = [&](const std::optional<TensorType>& type) {
-      return type && std::ranges::any_of(type->shape, [&](Int size) { return sym::mentions(size, symbol); });
-    };
-    return std::ranges::any_of(node.results, in_type) || (node.size && sym::mentions(*node.size, symbol));
-  };
-  const tensor::Shape& recorded = nodes[at.node].results[at.result]->shape;
+  const tensor::Shape& recorded = node_of(at.rank, at.node).results[at.result]->shape;
   for (std::size_t k = 0; k < recorded.size(); ++k) {
-    if (recorded[k].is_symbol() && !sym::mentions(computed.shape[k], recorded[k]) &&
-        std::none_of(nodes.begin(), nodes.begin() + at.node,
-                     [&](const Node& node) { return mentions(node, recorded[k]); })) {
+    if (!sym::mentions(computed.shape[k], recorded[k]) && graphs_[at.rank].defines(at.node, recorded[k])) {
       lowered_.found_sizes.push_back({recorded[k], computed.shape[k], at});
     }
   }

@@ -10,6 +10,7 @@
 #include "failure.h"
 #include "outputs.h"
 #include "programs.h"
+#include "sizes.h"
 #include "walk.h"
 
 namespace entangle::infer {
@@ -196,6 +197,27 @@ std::optional<support::Diagnostic> clash_error(Programs& programs, const Walk& w
   return std::nullopt;
 }
 
+// Shows that operands are equal on whose values sizes depend, and lowers both programs again under the sizes
+// that follow, as long as there are any.
+support::Status settle_sizes(Programs& programs, const relation::Manifest& manifest, const Engine& engine,
+                             const WalkOptions& options) {
+  while (!programs.lowered_ranks.mismatch) {
+    const std::vector<TermId> operands = operands_of_sizes(programs);
+    if (operands.empty()) {
+      break;
+    }
+    assume_sequential_lookups(programs);
+    Walk(*programs.joint, *programs.oracle, *engine.program, options).run(operands);
+    if (!find_sizes(programs)) {
+      break;
+    }
+    if (auto status = lower_again(programs, manifest, engine); !status) {
+      return status.error();
+    }
+  }
+  return support::Unit{};
+}
+
 }  // namespace
 
 Engine Engine::of(std::shared_ptr<const rules::RuleSet> rules) {
@@ -224,7 +246,6 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   }
 
   const auto infer_start = Clock::now();
-  assume_sequential_lookups(programs);
   WalkOptions walk_options;
   egraph::Limits limits = options.limits;
   if (options.time_limit) {
@@ -243,6 +264,15 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
       }
     };
   }
+  if (auto status = settle_sizes(programs, manifest, engine, walk_options); !status) {
+    return status.error();
+  }
+  if (programs.lowered_ranks.mismatch) {
+    report_mismatch(programs, verdict);
+    verdict.times.total = seconds_since(start);
+    return verdict;
+  }
+  assume_sequential_lookups(programs);
   Walk walk(*programs.joint, *programs.oracle, *engine.program, walk_options);
   const std::vector<Question> asked = questions(programs);
   std::vector<TermId> wanted;

@@ -8,6 +8,7 @@
 
 #include "entangle/relation/read_programs.h"
 #include "group_sums.h"
+#include "sizes.h"
 
 namespace entangle::infer {
 namespace {
@@ -321,27 +322,9 @@ Result<support::Unit> lower_both(Programs& programs, const Engine& engine) {
   return support::Unit{};
 }
 
-// Adds the sizes that lowering has found. False: there are none that were not known.
-bool found_sizes(Programs& programs, relation::Sizes& sizes) {
-  bool any = false;
-  for (const graph::Lowered* lowered : {&programs.lowered_ranks, &programs.lowered_sequential}) {
-    for (const graph::FoundSize& found : lowered->found_sizes) {
-      if (smt::is_yes(programs.oracle->equal(found.symbol, found.size))) {
-        continue;
-      }
-      sizes.emplace_back(found.symbol, found.size);
-      programs.found_sizes.push_back(sym::to_string(found.symbol) + " == " + sym::to_string(found.size) +
-                                     " (the size of `" + lowered->describe(found.at) + "`)");
-      any = true;
-    }
-  }
-  return any;
-}
-
-Result<support::Unit> resolve(Programs& programs, const relation::Manifest& manifest, const Engine& engine,
-                              const relation::Sizes& sizes) {
+Result<support::Unit> resolve(Programs& programs, const relation::Manifest& manifest, const Engine& engine) {
   const relation::Sides sides{programs.sequential_graph(), programs.ranks};
-  auto resolved = relation::resolve(manifest, *engine.rules, sides, sizes);
+  auto resolved = relation::resolve(manifest, *engine.rules, sides, programs.sizes);
   if (!resolved) {
     return resolved.error();
   }
@@ -385,31 +368,35 @@ support::Diagnostic contradiction(const relation::Manifest& manifest, const std:
 
 Result<std::unique_ptr<Programs>> load_programs(const relation::Manifest& manifest, const Engine& engine) {
   auto programs = std::make_unique<Programs>();
-  auto start = Clock::now();
+  const auto start = Clock::now();
   if (auto status = read(*programs, manifest); !status) {
     return status.error();
   }
   programs->read_seconds = seconds_since(start);
-  start = Clock::now();
-  relation::Sizes sizes;
-  for (bool again = true; again; again = found_sizes(*programs, sizes)) {
-    if (auto status = resolve(*programs, manifest, engine, sizes); !status) {
-      return status.error();
-    }
-    if (auto status = lower_both(*programs, engine); !status) {
-      return status.error();
-    }
+  if (auto status = lower_again(*programs, manifest, engine); !status) {
+    return status.error();
   }
-  if (programs->lowered_ranks.mismatch) {
-    programs->lower_seconds = seconds_since(start);
-    return programs;
-  }
-  if (const relation::TensorRange* range = empty_range(*programs)) {
-    return contradiction(manifest, "`" + range->text + "` leaves no value for the elements of its tensor");
-  }
-  programs->names = std::make_unique<SequentialNames>(programs->lowered_sequential, *programs->graph);
-  programs->lower_seconds = seconds_since(start);
   return programs;
+}
+
+support::Status lower_again(Programs& programs, const relation::Manifest& manifest, const Engine& engine) {
+  const auto start = Clock::now();
+  do {
+    if (auto status = resolve(programs, manifest, engine); !status) {
+      return status.error();
+    }
+    if (auto status = lower_both(programs, engine); !status) {
+      return status.error();
+    }
+  } while (find_sizes(programs));
+  if (!programs.lowered_ranks.mismatch) {
+    if (const relation::TensorRange* range = empty_range(programs)) {
+      return contradiction(manifest, "`" + range->text + "` leaves no value for the elements of its tensor");
+    }
+    programs.names = std::make_unique<SequentialNames>(programs.lowered_sequential, *programs.graph);
+  }
+  programs.lower_seconds += seconds_since(start);
+  return support::Unit{};
 }
 
 }  // namespace entangle::infer

@@ -23,7 +23,8 @@ struct Programs {
   std::unique_ptr<EGraph> graph;
   std::unique_ptr<Joint> joint;
   graph::Lowered lowered_ranks, lowered_sequential;
-  std::vector<std::string> found_sizes;  // what symbols were found to stand for, as text
+  relation::Sizes sizes;                 // what symbols were found to stand for
+  std::vector<std::string> found_sizes;  // the same as text
   std::unique_ptr<DistributedNames> distributed;
   std::unique_ptr<SequentialNames> names;
   double read_seconds = 0, lower_seconds = 0;
@@ -42,5 +43,7 @@ support::Diagnostic contradiction(const relation::Manifest& manifest, const std:
 // lowered.
 support::Result<std::unique_ptr<Programs>> load_programs(const relation::Manifest& manifest,
                                                          const Engine& engine);
+// Resolves and lowers both programs once more, under `sizes`.
+support::Status lower_again(Programs& programs, const relation::Manifest& manifest, const Engine& engine);
 
 }  // namespace entangle::infer

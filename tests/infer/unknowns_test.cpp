@@ -254,19 +254,57 @@ TEST_CASE("sizes that depend on data") {
 TEST_CASE("a symbol is one of its rank") {
   const std::string program = "in x: f32[8]\ny = aten.nonzero.default(%x): i64[\"u0\", 1]\nout y";
   Case test = same(program);
+  // Of equal operands the same places are picked: every rank has as many.
+  const Verdict equal = verdict(test);
+  CHECK(equal.kind == VerdictKind::refines);
+  CHECK(has(equal.assumptions, "u0 == r0.u0 (the size of `y`)"));
+  CHECK(has(equal.assumptions, "r1.u0 == r0.u0 (the size of `r1.y`)"));
+  test.manifest = "inputs:\n  x: Replicate\nexpect:\n  y: Replicate\n";
+  CHECK(outcome(test) == "refines");
+  // Of others nothing is known, whatever their sizes.
+  const std::string inputs = "inputs:\n  x: r0.x\n";
+  test.manifest = inputs + "expect:\n  y: r1.y\n";
   CHECK(outcome(test) == "unproved");
-  test.manifest = "assume: [\"u0 == r0.u0\"]\ninputs:\n  x: Replicate\n";
+  test.manifest = "assume: [\"u0 == r0.u0\", \"r1.u0 == r0.u0\"]\n" + test.manifest;
+  CHECK(outcome(test) == "unproved");
+  // What is said of them must agree.
+  test.manifest = "assume: [\"u0 == 3\", \"r0.u0 == 2\"]\n" + inputs;
+  CHECK(outcome(test) == "relation/contradiction");
+  test.manifest = "assume: [\"u0 == r0.u0\"]\n" + inputs;
   const Verdict first = verdict(test);
   CHECK(first.kind == VerdictKind::refines);
   CHECK(only_output(first).relations == Strings{"r0.y"});
   CHECK(only_output(first).notes == Strings{"held by rank 0 only"});
-  test.manifest += "expect:\n  y: Replicate\n";
+}
+
+// That the operands are equal may itself need a proof, and what comes after needs the sizes.
+TEST_CASE("as many rows are picked from equal tensors") {
+  const std::string rest =
+      "n = aten.nonzero.default(%s): i64[\"u0\", 1]\nk = aten.sym_size.int(%n, 0): i64[] | \"sym\": \"u0\"\n"
+      "f = aten.view.default(%n, [%k]): i64[\"u0\"]\ng = aten.index_select.default(%x, 0, %f): f32[\"u0\", "
+      "8]\n"
+      "m = aten.ge.Scalar(%g, 0): b8[\"u0\", 8]\no = aten.nonzero.default(%m): i64[\"u1\", 2]\n";
+  const std::string sequential =
+      "in x: f32[4, 8]\nin w: f32[8, 1]\nh = aten.mm.default(%x, %w): f32[4, 1]\n"
+      "s = aten.view.default(%h, [4]): f32[4]\n" +
+      rest + "out g, o";
+  const auto rank = [&](const std::string& reduction, std::size_t r) {
+    const std::string from = std::to_string(4 * r);
+    return "in x: f32[4, 8]\nin w: f32[4, 1]\nc = aten.slice.Tensor(%x, 1, " + from + ", " +
+           std::to_string(4 * r + 4) +
+           "): f32[4, 4]\np = aten.mm.default(%c, %w): f32[4, 1]\n"
+           "h = _c10d_functional.all_reduce.default(%p, \"" +
+           reduction + "\", \"tp\"): f32[4, 1]\ns = aten.view.default(%h, [4]): f32[4]\n" + rest + "out g, o";
+  };
+  Case test{sequential, each(2, [&](std::size_t r) { return rank("sum", r); }),
+            "inputs:\n  x: Replicate\n  w: Shard(0)\nexpect:\n  g: Replicate\n  o: Replicate\n", "", ""};
+  const Verdict result = verdict(test);
+  CHECK(result.kind == VerdictKind::refines);
+  CHECK(has(result.assumptions, "u0 == r0.u0 (the size of `n`)"));
+  CHECK(has(result.assumptions, "r1.u0 == r0.u0 (the size of `r1.n`)"));
+  CHECK(has(result.assumptions, "u1 == r0.u1 (the size of `o`)"));
+  test.ranks = each(2, [&](std::size_t r) { return rank("max", r); });
   CHECK(outcome(test) == "unproved");
-  test.manifest = replaced(test.manifest, "r0.u0\"", "r0.u0\", \"r1.u0 == r0.u0\"");
-  const Verdict both = verdict(test);
-  CHECK(both.kind == VerdictKind::refines);
-  CHECK(has(both.assumptions, "u0 == r0.u0"));
-  CHECK(has(both.assumptions, "r1.u0 == r0.u0"));
 }
 
 TEST_CASE("the mean of the ranks' means is the mean only where the ranks have as much") {

@@ -112,6 +112,8 @@ struct Graph {
   NodeIndex find(const std::string& node_name) const;
   const Group* find_group(std::string_view group_name) const;
   std::vector<std::string> node_names() const;
+  // Whether a size is a symbol that no node before this one mentions: the node's result is what defines it.
+  bool defines(NodeIndex node, sym::Int size) const;
 };
 
 // "r3.", or "" for the sequential program (no rank).
