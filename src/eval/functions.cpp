@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <numbers>
+#include <numeric>
 
 namespace entangle::eval {
 
@@ -100,6 +101,12 @@ const std::map<std::string, Entry>& table() {
       {"bits_or", {2, of_integers([](std::int64_t a, std::int64_t b) { return a | b; })}},
       {"bits_xor", {2, of_integers([](std::int64_t a, std::int64_t b) { return a ^ b; })}},
       {"is_nan", {1, [](const Arguments& a) { return std::isnan(a[0]) ? 1.0 : 0.0; }}},
+      {"special deg2rad", {1, [](const Arguments& a) { return a[0] * std::numbers::pi / 180; }}},
+      {"special rad2deg", {1, [](const Arguments& a) { return a[0] * 180 / std::numbers::pi; }}},
+      {"special lgamma", {1, of_one(std::lgamma)}},
+      {"special i0", {1, [](const Arguments& a) { return std::cyl_bessel_i(0.0, std::abs(a[0])); }}},
+      {"special_two nextafter", {2, of_two(std::nextafter)}},
+      {"special_two gcd", {2, of_integers(std::gcd<std::int64_t, std::int64_t>)}},
       {"bits_not", {1, [](const Arguments& a) { return static_cast<double>(~integer(a[0])); }}},
   };
   return kTable;

@@ -51,7 +51,7 @@ void collect_types(const egraph::EGraph& target, const Value& value, std::vector
 // The declaration that says the node is one that ranks run together; null when it is not.
 const rules::Lowering* Lowerer::communication(std::uint32_t rank, NodeIndex node) const {
   const rules::RuleSet& rules = target_.rules();
-  for (const std::size_t index : rules.lowerings_of(node_of(rank, node).op)) {
+  for (const std::size_t index : declarations(node_of(rank, node).op)) {
     if (rules.lowerings()[index].kind != LoweringKind::local) {
       return &rules.lowerings()[index];
     }
@@ -62,7 +62,7 @@ const rules::Lowering* Lowerer::communication(std::uint32_t rank, NodeIndex node
 // Nothing is declared for it, but it runs in a process group.
 bool Lowerer::is_unknown_collective(std::uint32_t rank, NodeIndex node) const {
   const Node& at = node_of(rank, node);
-  if (!target_.rules().lowerings_of(at.op).empty()) {
+  if (!declarations(at.op).empty()) {
     return false;
   }
   if (at.kwarg("group") != nullptr || at.kwarg("group_name") != nullptr) {
@@ -110,7 +110,7 @@ bool Lowerer::arrive(std::uint32_t rank, NodeIndex node) {
   if (waiting.what == Waiting::For::nothing) {
     const rules::RuleSet& rules = target_.rules();
     std::optional<Group> group;
-    for (const std::size_t index : rules.lowerings_of(node_of(rank, node).op)) {
+    for (const std::size_t index : declarations(node_of(rank, node).op)) {
       support::Result<std::optional<Group>> found =
           Binder(target_, ranks_[rank], node, rules.lowerings()[index]).group();
       if (!found) {
@@ -172,7 +172,7 @@ bool Lowerer::collective(const Group& group) {
   Truth same = Truth::yes;
   std::string reason = "no declaration of `" + first.op + "` covers these arguments";
   const rules::RuleSet& rules = target_.rules();
-  for (const std::size_t index : rules.lowerings_of(first.op)) {
+  for (const std::size_t index : declarations(first.op)) {
     const rules::Lowering& lowering = rules.lowerings()[index];
     if (lowering.kind != LoweringKind::collective) {
       continue;
@@ -204,7 +204,8 @@ bool Lowerer::collective(const Group& group) {
       if (!value) {
         break;
       }
-      values.push_back(*value);
+      const Member& member = members[values.size()];
+      values.push_back(with_new_values(node_of(member.rank, member.node), *value));
     }
     if (values.size() < members.size()) {
       continue;
@@ -353,6 +354,10 @@ bool Lowerer::collective_failed(const std::vector<Member>& members, Truth same, 
 // The other rank and the tag of a send or receive.
 bool Lowerer::peer(std::uint32_t rank, NodeIndex node, const rules::Lowering& lowering, const Frame& frame,
                    std::string_view role, std::size_t& peer, std::int64_t& tag) {
+  const support::Result<std::optional<Group>> group = Binder(target_, ranks_[rank], node, lowering).group();
+  if (!group) {
+    return fail(group.error());
+  }
   std::optional<Int> other;
   tag = 0;
   for (const rules::Parameter& parameter : lowering.parameters) {
@@ -366,11 +371,15 @@ bool Lowerer::peer(std::uint32_t rank, NodeIndex node, const rules::Lowering& lo
       tag = number->value();
     }
   }
-  if (!other || other->value() < 0 || static_cast<std::size_t>(other->value()) >= ranks_.size()) {
+  // In a group the number is a place in it.
+  const std::size_t bound = *group ? (*group)->ranks.size() : ranks_.size();
+  const bool good = other && other->value() >= 0 && static_cast<std::size_t>(other->value()) < bound;
+  peer = good ? static_cast<std::size_t>(other->value()) : 0;
+  peer = good && *group ? (*group)->ranks[peer] : peer;
+  if (!good || peer >= ranks_.size()) {
     return fail("bad-group", rank, node,
                 title(rank, node) + " does not name a rank of the program (`" + std::string(role) + "`)");
   }
-  peer = static_cast<std::size_t>(other->value());
   return true;
 }
 
@@ -387,7 +396,11 @@ bool Lowerer::send(std::uint32_t rank, NodeIndex node, const rules::Lowering& lo
   }
   TermId term = kNoTerm;
   for (const rules::Parameter& parameter : lowering.parameters) {
-    const term::Term* operand = frame->slots[parameter.slot]->as_term();
+    const Value* value = &*frame->slots[parameter.slot];
+    if (value->as_list() != nullptr && value->as_list()->size() == 1) {
+      value = &value->as_list()->front();
+    }
+    const term::Term* operand = value->as_term();
     term = term == kNoTerm && operand != nullptr ? operand->id : term;
   }
   if (term == kNoTerm) {
@@ -450,6 +463,9 @@ bool Lowerer::receive(std::uint32_t rank) {
     } else {
       block(rank, node, "its recorded sizes are not known to be those sent");
     }
+  }
+  if (at.mutates.empty()) {
+    spoil(rank, node, true);
   }
   retire(rank, node);
   waiting = {};

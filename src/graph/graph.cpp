@@ -13,6 +13,30 @@ const Arg* Node::kwarg(std::string_view key) const {
   return nullptr;
 }
 
+const Arg* mutated_argument(const Node& node, std::size_t k) {
+  if (const Arg* arg = node.kwarg(node.mutates[k])) {
+    return arg;
+  }
+  std::size_t place = 0;
+  for (std::size_t j = 0; j < k; ++j) {
+    place += node.kwarg(node.mutates[j]) == nullptr ? 1 : 0;
+  }
+  return place < node.args.size() ? &node.args[place] : nullptr;
+}
+
+std::size_t mutated_tensors(const Node& node) {
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < node.mutates.size(); ++k) {
+    const Arg* arg = mutated_argument(node, k);
+    if (arg != nullptr && arg->list() != nullptr) {
+      for_each_ref(*arg, [&](NodeIndex) { ++count; });
+    } else {
+      ++count;
+    }
+  }
+  return count;
+}
+
 NodeIndex Graph::find(const std::string& node_name) const {
   const auto found = index.find(node_name);
   return found == index.end() ? kNoNode : found->second;

@@ -61,6 +61,8 @@ class Lowerer {
   TermId opaque_term(const OpaqueUse& use, const tensor::TensorType& type, bool& added);
   std::optional<tensor::Attr> arguments(std::uint32_t rank, const Arg& arg,
                                         std::vector<TermId>& operands) const;
+  const std::vector<std::size_t>& declarations(const std::string& op) const;
+  static term::Value with_new_values(const Node& at, term::Value value);
   void spoil(std::uint32_t rank, NodeIndex node, bool described);
   void retire(std::uint32_t rank, NodeIndex node);
   std::vector<NodeIndex> sharing(std::uint32_t rank, NodeIndex node,

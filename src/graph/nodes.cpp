@@ -11,6 +11,7 @@ using sym::Scalar;
 using tensor::Attr;
 using tensor::TensorType;
 using term::Frame;
+using term::Value;
 
 namespace {
 
@@ -199,15 +200,41 @@ bool Lowerer::touches_empty(std::uint32_t rank, NodeIndex node) const {
   return found;
 }
 
+// What is declared for an operator. What works in place and is not declared itself is what it is called
+// without that.
+const std::vector<std::size_t>& Lowerer::declarations(const std::string& op) const {
+  const std::vector<std::size_t>& own = target_.rules().lowerings_of(op);
+  return own.empty() && named_in_place(op) ? target_.rules().lowerings_of(out_of_place(op)) : own;
+}
+
+// The results of a node that changes one argument, from the value of its operator: what it returns, then the
+// argument's new value, which is the same. Of a list that is changed nothing is returned.
+Value Lowerer::with_new_values(const Node& at, Value value) {
+  if (at.mutates.size() != 1 || !at.several) {
+    return value;
+  }
+  const std::vector<Value>* list = value.as_list();
+  if (list == nullptr) {
+    return Value(std::vector<Value>(at.results.size(), value));
+  }
+  if (list->size() + 1 != at.results.size()) {
+    return value;
+  }
+  std::vector<Value> values = {Value()};
+  values.insert(values.end(), list->begin(), list->end());
+  return Value(std::move(values));
+}
+
 Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
   Attempt result;
   const rules::RuleSet& rules = target_.rules();
   const Node& at = node_of(rank, node);
   const RankState& state = ranks_[rank];
-  // What works in place on one argument and is not described itself is what it is called without that: the
-  // value it returns is the argument's new one, too.
-  const bool borrowed = rules.lowerings_of(at.op).empty() && at.mutates.size() <= 1 && named_in_place(at.op);
-  for (const std::size_t index : rules.lowerings_of(borrowed ? out_of_place(at.op) : at.op)) {
+  const bool borrowed = rules.lowerings_of(at.op).empty() && named_in_place(at.op);
+  if (borrowed && at.mutates.size() > 1) {
+    return result;
+  }
+  for (const std::size_t index : declarations(at.op)) {
     const rules::Lowering& lowering = rules.lowerings()[index];
     if (lowering.kind != rules::LoweringKind::local) {
       continue;
@@ -236,13 +263,13 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
     result.value = target_.evaluator().evaluate(lowering.body, *frame);
     result.lowering = &lowering;
     if (result.value) {
-      if (borrowed && result.value->as_list() != nullptr) {
+      const Arg* changed = at.mutates.empty() ? nullptr : mutated_argument(at, 0);
+      const bool list_changed = changed != nullptr && changed->list() != nullptr;
+      if (borrowed && result.value->as_list() != nullptr && !list_changed) {
         result.value.reset();  // which of several results is the argument's new value?
         continue;
       }
-      if (borrowed && at.several) {
-        result.value = term::Value(std::vector<term::Value>(at.results.size(), *result.value));
-      }
+      result.value = with_new_values(at, std::move(*result.value));
       return result;
     }
     result.reason = target_.evaluator().reason();
@@ -262,7 +289,7 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
 
 bool Lowerer::operation(std::uint32_t rank, NodeIndex node) {
   const Node& at = node_of(rank, node);
-  const bool in_place = at.mutates.empty() && named_in_place(at.op);
+  const bool in_place = at.mutates.empty() && changes_operands(at.op);
   if (is_unknown_collective(rank, node)) {
     block(rank, node, "`" + at.op + "` is a collective that is not described");
     spoil(rank, node, false);
@@ -505,17 +532,13 @@ std::vector<NodeIndex> Lowerer::sharing(std::uint32_t rank, NodeIndex node,
 void Lowerer::retire(std::uint32_t rank, NodeIndex node) {
   const Graph& graph = *ranks_[rank].graph;
   const Node& at = node_of(rank, node);
-  if (at.mutates.empty() || !named_in_place(at.op)) {
+  if (at.mutates.empty() || !changes_operands(at.op)) {
     return;
   }
   std::vector<NodeIndex> operands;
-  const auto add = [&](NodeIndex operand) { operands.push_back(operand); };
-  std::size_t positional = 0;
-  for (const std::string& name : at.mutates) {
-    if (const Arg* arg = at.kwarg(name)) {
-      for_each_ref(*arg, add);
-    } else if (positional < at.args.size()) {
-      for_each_ref(at.args[positional++], add);
+  for (std::size_t k = 0; k < at.mutates.size(); ++k) {
+    if (const Arg* arg = mutated_argument(at, k)) {
+      for_each_ref(*arg, [&](NodeIndex operand) { operands.push_back(operand); });
     }
   }
   for (const NodeIndex earlier : sharing(rank, node, operands)) {
@@ -542,17 +565,24 @@ void Lowerer::retire(std::uint32_t rank, NodeIndex node) {
   }
 }
 
-// An operator that works in place without `mutates` has run: the operands it may have changed (the first,
-// when the operator is described) and their views are unknown from here on.
+// An operator that works in place without `mutates` has run: the operands it may have changed (when it is
+// described, those of its first argument, or those it is given to write to) and their views are unknown from
+// here on.
 void Lowerer::spoil(std::uint32_t rank, NodeIndex node, bool described) {
   const Node& at = node_of(rank, node);
-  if (!named_in_place(at.op)) {
+  if (!changes_operands(at.op)) {
     return;
   }
   std::vector<NodeIndex> operands;
-  for_each_operand(at, [&](NodeIndex operand) { operands.push_back(operand); });
-  if (described && !operands.empty()) {
-    operands.resize(1);
+  const auto add = [&](NodeIndex operand) { operands.push_back(operand); };
+  const Arg* out = at.kwarg("out");
+  if (described && named_in_place(at.op) && !at.args.empty()) {
+    for_each_ref(at.args[0], add);
+  } else if (described && out != nullptr) {
+    for_each_ref(*out, add);
+  }
+  if (operands.empty()) {
+    for_each_operand(at, add);
   }
   for (const NodeIndex earlier : sharing(rank, node, operands)) {
     block(rank, earlier, "`" + at.name + "` (" + at.op + ") changes it in place and does not say so");

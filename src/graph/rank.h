@@ -21,6 +21,11 @@ std::string out_of_place(std::string_view op);
 inline bool named_in_place(std::string_view op) {
   return !out_of_place(op).empty();
 }
+// Whether an operator writes to a given tensor by its name: `aten.add.out`, `lib.gather_out.default`.
+bool writes_out(std::string_view op);
+inline bool changes_operands(std::string_view op) {
+  return named_in_place(op) || writes_out(op);
+}
 
 struct RankState {
   const Graph* graph = nullptr;

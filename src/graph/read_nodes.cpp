@@ -255,9 +255,11 @@ bool Reader::mutates(const Value& object, Node& node) {
     }
     node.mutates.emplace_back(name.text);
   }
-  if (!node.mutates.empty() && (!node.several || node.results.size() != node.mutates.size() + 1)) {
+  const std::size_t count = 1 + mutated_tensors(node);
+  const bool fits = node.results.size() == count || node.results.size() == 1 + node.mutates.size();
+  if (!node.mutates.empty() && (!node.several || !fits)) {
     return fail("bad-mutates", *names,
-                quoted(node.name) + " must have " + std::to_string(node.mutates.size() + 1) +
+                quoted(node.name) + " must have " + std::to_string(count) +
                     " results: what it returns, then the new value of each argument under `mutates`");
   }
   // Positional arguments have no names here.

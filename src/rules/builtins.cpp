@@ -64,6 +64,8 @@ const std::vector<BuiltinInfo> kBuiltins = {
     {"scalar_of", Builtin::scalar_of, "i", "s", kEverywhere},
     {"block", Builtin::block, "t* i i*", "a", bits(Place::value)},
     {"all", Builtin::all_of, "a", "?", bits(Place::collective)},
+    {"characters", Builtin::characters, "n", "i*",
+     bits(Place::lowering, Place::collective, Place::definition)},
 };
 
 }  // namespace

@@ -235,6 +235,9 @@ Type type_of(const Letter& letter) {
     case 'd':
       base = Base::dtype;
       break;
+    case 'n':
+      base = Base::name;
+      break;
     default:
       break;
   }

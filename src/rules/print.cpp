@@ -85,6 +85,15 @@ bool has_open_in(const Expr& expr) {
   }
 }
 
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + '"';
+}
+
 // A leaf of a manifest: the part after the rank in quotes where it is not a plain name.
 std::string leaf(const std::string& name) {
   const auto word = [](std::string_view text) {
@@ -95,14 +104,6 @@ std::string leaf(const std::string& name) {
                                 (c >= 'A' && c <= 'Z');
                        }) &&
            text.front() != '.' && text.back() != '.' && text.find("..") == std::string_view::npos;
-  };
-  const auto quoted = [](std::string_view text) {
-    std::string result = "\"";
-    for (const char c : text) {
-      if (c == '"' || c == '\\') result += '\\';
-      result += c;
-    }
-    return result + '"';
   };
   const std::size_t dot = name.find('.');
   const bool ranked = dot != std::string::npos && dot > 1 && name[0] == 'r' &&
@@ -265,7 +266,10 @@ class Printer {
         const Spelling op = spelling(expr.operation);
         // Comparisons do not chain; the others group to the left.
         const int left = op.level == kComparison ? kComparison + 1 : op.level;
-        std::string result = print(expr.args[0], left);
+        // A bare word in front is a variable.
+        const Expr& first = expr.args[0];
+        const bool name = first.kind == ExprKind::literal && first.value.kind() == tensor::Attr::Kind::name;
+        std::string result = name ? quoted(first.value.as_name()) : print(first, left);
         result += ' ';
         result += op.word;
         result += ' ';

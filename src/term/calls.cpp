@@ -111,6 +111,13 @@ Maybe Interpreter::call(const Expr& expr, Frame& frame) {
     }
     case Builtin::scalar_of:
       return arguments.size() == 1 ? scalar_of(arguments[0]) : std::nullopt;
+    case Builtin::characters: {
+      const std::optional<Attr> text = arguments.size() == 1 ? arguments[0].to_attr() : std::nullopt;
+      if (!text || text->kind() != Attr::Kind::name || text->as_name().size() > kMaxList) return std::nullopt;
+      std::vector<Value> codes;
+      for (const char c : text->as_name()) codes.emplace_back(Int(static_cast<unsigned char>(c)));
+      return Value(std::move(codes));
+    }
     case Builtin::range: {
       const std::optional<std::int64_t> first = arguments.size() == 2 ? constant(arguments[0]) : 0;
       const std::optional<std::int64_t> last = constant(arguments.back());

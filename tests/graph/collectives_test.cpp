@@ -207,6 +207,43 @@ TEST_CASE("messages are matched by source, destination and tag, in order") {
   CHECK(deadlock.result.mismatch->what == What::deadlock);
 }
 
+TEST_CASE("collectives in place: what is changed is a result, the old name is not used any more") {
+  const std::string both = "[[2, 4], [2, 4]]";
+  const std::string one = kX + "," +
+                          call("r", "c.all_reduce_", ref("x") + R"(, "sum", "tp")", both, R"(["f32", "f32"])",
+                               R"(, "mutates": ["x"])") +
+                          "," + call("y", "getitem", ref("r") + ", 1") + "," + call("z", "t.exp", ref("x"));
+  const Several ranks({one, one});
+  CHECK(ranks.print(0, "y") == "add_n(r0.x, r1.x)");
+  CHECK(ranks.result.blocked.size() == 2);  // the old name, on each rank
+  const std::string list =
+      input("x") + "," + input("w") + "," +
+      call("r", "c.reduce_all_", "[" + ref("x") + ", " + ref("w") + R"(], "tp")", "[null, [2, 4], [2, 4]]",
+           R"([null, "f32", "f32"])", R"(, "mutates": ["xs"])") +
+      "," + call("y", "getitem", ref("r") + ", 2");
+  const Several lists({list, list});
+  CHECK(lists.print(1, "y") == "add_n(r0.w, r1.w)");
+  // Without `mutates`, all of the list is unknown afterwards.
+  const std::string silent =
+      input("x") + "," + input("w") + "," +
+      call("r", "c.reduce_all_", "[" + ref("x") + ", " + ref("w") + R"(], "tp")", both, R"(["f32", "f32"])");
+  const Several spoiled({silent, silent});
+  for (const char* name : {"x", "w"}) {
+    CHECK(spoiled.result.nodes[0][spoiled.graphs[0].find(name)].kind == Kind::blocked);
+  }
+}
+
+TEST_CASE("messages in a group: the other's number is its place in it") {
+  const std::string groups = R"("groups": {"tp": [1, 0]}, )";
+  const auto send = [](int to) {
+    return call("s", "c.send_in", ref("x") + ", " + std::to_string(to) + R"(, "tp")");
+  };
+  const auto receive = [](int from) { return call("y", "c.recv_in", std::to_string(from) + R"(, "tp")"); };
+  const Several ranks({kX + "," + send(0), kX + "," + receive(1)}, groups);
+  CHECK(ranks.mismatch() == "");
+  CHECK(ranks.print(1, "y") == "r0.x");
+}
+
 TEST_CASE("a collective that is not described blocks what depends on it") {
   const std::string strange = call("y", "c.reduce_strangely", ref("x") + R"(, "tp")");
   const std::string after = "," + call("z", "t.exp", ref("y"));

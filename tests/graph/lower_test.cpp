@@ -148,9 +148,43 @@ TEST_CASE("what works in place and is not described is what it is called without
   CHECK(silent.print("y") == "exp(x)");
   CHECK(silent.kind("x") == Kind::blocked);
   CHECK(silent.term("z") != silent.term("y"));
-  // A declaration of its own counts, and collectives are not borrowed.
+  // A declaration of its own counts.
   const One own(join({input("x"), call("y", "t.add_", ref("x") + ", " + ref("x"))}));
   CHECK(own.print("y") == "add_n(x, x)");
+}
+
+TEST_CASE("of a list that is changed each tensor has a new value") {
+  const std::string list = "[" + ref("x") + ", " + ref("w") + "]";
+  const std::string types = R"([null, "f32", "f32"])";
+  const One one(
+      join({input("x"), input("w"),
+            call("e", "t.each_exp_", list, "[null, [2, 4], [2, 4]]", types, R"(, "mutates": ["xs"])"),
+            call("a", "getitem", ref("e") + ", 1"), call("b", "getitem", ref("e") + ", 2"),
+            call("old", "t.exp", ref("w"))}));
+  CHECK(one.kind("e") == Kind::lowered);
+  CHECK(one.print("a") == "exp(x)");
+  CHECK(one.print("b") == "exp(w)");
+  CHECK(one.term("old") != one.term("b"));  // the old name means what is left of it
+  // Without `mutates`: all of the list is unknown.
+  const One silent(join({input("x"), input("w"), call("e", "t.each_exp_", list, "null", "null")}));
+  CHECK(silent.kind("x") == Kind::blocked);
+  CHECK(silent.kind("w") == Kind::blocked);
+}
+
+TEST_CASE("an operator that writes to a given tensor by its name") {
+  const std::string out = kwargs("\"out\": " + ref("w"));
+  const One silent(join({input("x"), input("w"), call("y", "t.exp.out", ref("x"), "[2, 4]", "f32", out)}));
+  CHECK(silent.print("y") == "exp(x)");
+  CHECK(silent.kind("x") == Kind::leaf);
+  CHECK(silent.kind("w") == Kind::blocked);
+  const One one(join({input("x"), input("w"),
+                      call("y", "t.exp.out", ref("x"), "[[2, 4], [2, 4]]", R"(["f32", "f32"])",
+                           R"(, "mutates": ["out"])" + out),
+                      call("z", "getitem", ref("y") + ", 1")}));
+  CHECK(one.print("z") == "exp(x)");
+  const One unknown(join({input("x"), input("w"), call("y", "t.other_out", ref("x"), "[2, 4]", "f32", out)}));
+  CHECK(unknown.kind("y") == Kind::blocked);
+  CHECK(unknown.kind("w") == Kind::blocked);
 }
 
 TEST_CASE("constants, listed values and sizes") {

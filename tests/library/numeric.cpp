@@ -285,6 +285,39 @@ std::optional<Array> apply(const std::string& op, const Attr& attrs, const Array
       return x.at(i);
     });
   }
+  if (op == "unfold") {
+    const std::size_t d = size(at[0]);
+    return build(shape, [&](const Index& i) {
+      Index from = joined(i, 0, d, {});
+      from.push_back(i[d] * size(at[2]) + i[d + 1] * size(at[3]));
+      return x.at(joined(i, d + 2, i.size(), from));
+    });
+  }
+  if (op == "overlap_add") {
+    const std::size_t d = size(at[0]);
+    return build(shape, [&](const Index& i) {
+      double total = 0;
+      each({x.shape[d], x.shape[d + 1]}, [&](const Index& window) {
+        if (window[0] * size(at[2]) + window[1] * size(at[3]) != i[d]) return;
+        const Index from = joined(window, 0, 2, joined(i, 0, d, {}));
+        total += x.at(joined(i, d + 1, i.size(), from));
+      });
+      return total;
+    });
+  }
+  if (op == "max_rows") {
+    const std::size_t nb = size(at[0]);
+    return build(shape, [&](const Index& i) {
+      double greatest = x.at(i);
+      for (std::size_t k = 0; k < xs[2]->shape[nb]; ++k) {
+        Index row = joined(i, 0, nb, {});
+        row.push_back(k);
+        if (xs[2]->at(row) != static_cast<double>(i[nb])) continue;
+        greatest = std::max(greatest, xs[1]->at(joined(i, nb + 1, i.size(), row)));
+      }
+      return greatest;
+    });
+  }
   if (op == "contract") return contract(x, *xs[1], size(at[0]), size(at[1]), shape);
   if (op == "put_add") return put_add(x, *xs[1], size(at[0]), shape);
   if (op == "take") {

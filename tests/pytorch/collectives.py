@@ -58,3 +58,50 @@ def cases(s):
     both_forms(f"{autograd}.all_gather_into_tensor.default", lambda r: [xs[r], WORLD], lambda r: torch.cat(xs))
     both_forms(f"{autograd}.reduce_scatter_tensor.default", lambda r: [xs[r], "sum", WORLD], lambda r: share(reduced["sum"], r))
     both_forms(f"{autograd}.all_to_all_single.default", lambda r: [xs[r], sizes[:, r].tolist(), sizes[r].tolist()], received)
+    in_place(s, xs, reduced, sizes, received)
+
+
+def in_place(s, xs, reduced, sizes, received):
+    """What the collectives write to is a result: the first behind what they return."""
+    everyone = range(WORLD)
+
+    def changed(op, args, expected, mutates, kwargs=None, returns=True, unknown=()):
+        """expected: the new values of what is changed, in a list."""
+        s.ranks([(op, args(r), kwargs or {}, [expected(r)[0] if returns else None, *expected(r)], mutates) for r in everyone], unknown)
+    name = "_c10d_functional"
+    share = lambda x, r: x.chunk(WORLD)[r]
+    buffer = torch.zeros(2, 3, dtype=xs[0].dtype)
+    wide = torch.zeros(6 * WORLD, 3, dtype=xs[0].dtype)
+    for op in ("sum", "avg"):
+        changed(f"{name}.all_reduce_.default", lambda r: [xs[r], op, "world"], lambda r: [reduced[op]], ["input"])
+        changed(f"{name}.all_reduce_coalesced_.default", lambda r: [[xs[r], xs[r] * 2], op, "world"], lambda r: [reduced[op], reduced[op] * 2],
+                ["inputs"], returns=False)
+        changed("c10d.allreduce_.default", lambda r: [[xs[r]], "world", op, None, True, -1], lambda r: [reduced[op]], ["tensors"], returns=False)
+        changed("c10d.allreduce_coalesced_.default", lambda r: [[xs[r], xs[r] * 2], "world", op], lambda r: [reduced[op], reduced[op] * 2],
+                ["tensors"], returns=False)
+        changed("c10d._reduce_scatter_base_.default", lambda r: [buffer, xs[r], "world", op, True, -1], lambda r: [share(reduced[op], r)],
+                ["output_tensor"])
+        changed("c10d.reduce_scatter_tensor_coalesced_.default", lambda r: [[buffer, buffer], [xs[r], xs[r] * 2], "world", op],
+                lambda r: [share(reduced[op], r), share(reduced[op], r) * 2], ["outputs"], returns=False)
+        changed(f"{name}.reduce_scatter_tensor_out.default", lambda r: [xs[r], op, WORLD, "world"], lambda r: [share(reduced[op], r)], ["out"],
+                {"out": buffer})
+    s.ranks([("c10d.reduce_.default", [[xs[r]], "world", "sum", 1], {}, [None, reduced["sum"]], ["tensors"]) for r in everyone],
+            unknown=[1])
+    changed(f"{name}.broadcast_.default", lambda r: [xs[r], 1, "world"], lambda r: [xs[1]], ["input"])
+    changed("c10d.broadcast_.default", lambda r: [[xs[r]], "world", 2, 0, True, -1], lambda r: [xs[2]], ["tensors"], returns=False)
+    changed(f"{name}.all_gather_into_tensor_out.default", lambda r: [xs[r], WORLD, "world"], lambda r: [torch.cat(xs)], ["out"], {"out": wide})
+    changed("c10d._allgather_base_.default", lambda r: [wide, xs[r], "world", True, -1], lambda r: [torch.cat(xs)], ["output_tensor"])
+    changed("c10d._allgather_base_.default", lambda r: [wide.reshape(WORLD, 6, 3), xs[r], "world"], lambda r: [torch.stack(xs)], ["output_tensor"])
+    changed("c10d.allgather_into_tensor_coalesced_.default", lambda r: [[wide, wide], [xs[r], -xs[r]], "world"],
+            lambda r: [torch.cat(xs), -torch.cat(xs)], ["outputs"], returns=False)
+    changed("c10d.allgather_.default", lambda r: [[[xs[0] * 0 for _ in xs]], [xs[r]], "world", -1], lambda r: xs, ["output_tensors"], returns=False)
+    pieces = lambda r: list(xs[r].chunk(WORLD))
+    changed("c10d.alltoall_.default", lambda r: [[buffer for _ in xs], pieces(r), "world", -1], lambda r: [share(x, r) for x in xs],
+            ["output_tensors"], returns=False)
+    changed("c10d.alltoall_base_.default", lambda r: [xs[r] * 0, xs[r], "world", [], [], -1], lambda r: [torch.cat([share(x, r) for x in xs])],
+            ["output"])
+    changed("c10d.alltoall_base_.default", lambda r: [received(r) * 0, xs[r], "world", sizes[:, r].tolist(), sizes[r].tolist(), -1],
+            lambda r: [received(r)], ["output"])
+    s.ranks([("c10d.barrier.default", [xs[r], "world", [0], -1], {}, None) for r in everyone])
+    s.ranks([("c10d.send.default", [[xs[0]], "world", 1, 7], {}, None),
+             ("c10d.recv_.default", [[xs[1]], "world", 0, 7], {}, [None, xs[0]], ["tensors"])])

@@ -15,10 +15,10 @@ NAMES = {torch.float64: "f64", torch.float32: "f32", torch.float16: "f16", torch
 
 
 class Call:
-    """One node: an operator, its arguments, and what it computes."""
+    """One node: an operator, its arguments, what it computes, and the arguments it changes."""
 
-    def __init__(self, op, args, kwargs, expected):
-        self.op, self.args, self.kwargs, self.expected = op, args, kwargs, expected
+    def __init__(self, op, args, kwargs, expected, mutates=()):
+        self.op, self.args, self.kwargs, self.expected, self.mutates = op, args, kwargs, expected, list(mutates)
 
     def results(self):
         return list(self.expected) if isinstance(self.expected, (list, tuple)) else [self.expected]
@@ -27,8 +27,8 @@ class Call:
 class Case:
     """A call on each rank; most cases have one rank."""
 
-    def __init__(self, calls, unknown=(), mutates=(), lacking=False):
-        self.calls, self.unknown, self.mutates, self.lacking = calls, set(unknown), list(mutates), lacking
+    def __init__(self, calls, unknown=(), lacking=False):
+        self.calls, self.unknown, self.lacking = calls, set(unknown), lacking
         self.op = calls[0].op
 
 
@@ -61,7 +61,7 @@ class Suite:
         self.cases = []
         torch.manual_seed(1)
 
-    def case(self, op, *args, reference=None, unknown=(), mutates=(), **kwargs):
+    def case(self, op, /, *args, reference=None, unknown=(), mutates=(), **kwargs):
         """One call. `reference` computes the results where PyTorch cannot; the results numbered in `unknown` have no value to compare;
         `mutates` names the arguments that are changed in place: their new values are results 1, 2, …"""
         function = operator(op)
@@ -83,11 +83,11 @@ class Suite:
             result = reference()
         else:
             raise SystemExit(f"{op}: this PyTorch has no such operator, and the case has no reference")
-        self.cases.append(Case([Call(op, args, kwargs, result)], unknown, mutates, lacking))
+        self.cases.append(Case([Call(op, args, kwargs, result, mutates)], unknown, lacking))
 
-    def ranks(self, calls):
-        """A call on each rank: (op, args, kwargs, expected). They form the group `world`."""
-        self.cases.append(Case([Call(*call) for call in calls], lacking=True))
+    def ranks(self, calls, unknown=()):
+        """A call on each rank: (op, args, kwargs, expected[, mutates]). They form the group `world`."""
+        self.cases.append(Case([Call(*call) for call in calls], unknown, lacking=True))
 
 
 class Graph:
@@ -119,7 +119,7 @@ class Graph:
         self.data[name] = [v if math.isfinite(v) else str(v) for v in flattened(tensor)]
         return {"ref": name}
 
-    def call(self, call, mutates):
+    def call(self, call):
         args = [self.argument(a) for a in call.args]
         kwargs = {k: self.argument(v) for k, v in call.kwargs.items()}
         shapes = [None if r is None else list(r.shape) for r in call.results()]
@@ -127,8 +127,8 @@ class Graph:
         several = isinstance(call.expected, (list, tuple))
         node = {"name": "y", "op": call.op, "args": args, "kwargs": kwargs, "shape": shapes if several else shapes[0],
                 "dtype": dtypes if several else dtypes[0]}
-        if mutates:
-            node["mutates"] = mutates
+        if call.mutates:
+            node["mutates"] = call.mutates
         self.nodes.append(node)
 
     def json(self, rank, count):
@@ -184,7 +184,7 @@ def job_of(case):
     graphs = []
     for call in case.calls:
         graphs.append(Graph())
-        graphs[-1].call(call, case.mutates)
+        graphs[-1].call(call)
     return {"graphs": [graph.json(rank, len(graphs)) for rank, graph in enumerate(graphs)], "inputs": [graph.data for graph in graphs]}
 
 

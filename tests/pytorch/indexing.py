@@ -39,6 +39,30 @@ def looks(s):
     s.case("aten.nonzero.default", Known(torch.ones(2, 3, dtype=torch.bool)))  # of a mask that is known
     s.case("aten.searchsorted.Tensor", torch.sort(real(5))[0], real(3))
     s.case("aten.bucketize.Tensor", real(3), torch.sort(real(5))[0])
+    for right in (False, True):
+        s.case("aten.bucketize.Scalar", 0.25, torch.sort(real(5))[0], right=right)
+        s.case("aten.searchsorted.Scalar", torch.sort(real(5))[0], 0.25, right=right)
+        s.case("aten.searchsorted.Tensor", torch.sort(ints(2, 5), 1)[0], ints(2, 3), right=right)
+    s.case("aten.isin.Tensor_Tensor", ints(3, 4), ints(2, 2))
+    s.case("aten.isin.Tensor_Tensor", ints(3, 4), ints(3), invert=True)
+    s.case("aten.isin.Tensor_Scalar", ints(3, 4), 2)
+    s.case("aten.isin.Tensor_Scalar", ints(3, 4), 2, invert=True)
+    s.case("aten.bincount.default", ints(8, low=0, high=5))
+    s.case("aten.bincount.default", ints(8, low=0, high=5), real(8), 9)
+    s.case("aten.histc.default", real(40), 7, -1.0, 1.5)
+    for m in (bools(3, 4), torch.ones(3, 4, dtype=torch.bool), torch.tensor([[True] + [False] * 3] * 3)):
+        s.case("aten.nonzero.default", m)
+        s.case("aten.masked_select.default", real(3, 4), m)
+        s.case("aten.masked_select.default", real(2, 3, 4), m)
+        n = int(m.sum())
+        s.case("aten.masked_scatter.default", real(3, 4), m, real(n + 2))
+        s.case("aten.masked_scatter.default", real(2, 3, 4), m, real(2, n))
+        y = real(3, 4)
+        s.case("aten.masked_scatter_backward.default", y, m, [n + 1, 1],
+               reference=lambda: torch.cat([y[m], torch.zeros(1, dtype=f64)]).reshape(n + 1, 1))
+        for accumulate in (False, True):
+            s.case("aten.index_put.default", real(3, 4, 2), [m], real(n, 2), accumulate)
+    s.case("aten.nonzero.default", ints(6, low=0, high=2))
 
 
 def distinct(*shape, below, dim):
@@ -59,8 +83,16 @@ def writes(s):
         many = ints(*wide.shape, low=0, high=n)
         s.case("aten.scatter_add.default", x, d, many, wide)
         s.case("aten.scatter.reduce", x, d, many, wide, reduce="add")
-        for kind in ("sum",):
-            s.case("aten.scatter_reduce.two", x, d, many, wide, kind)
+        s.case("aten.scatter.reduce", x, d, many, wide, reduce="multiply")
+        s.case("aten.scatter.value_reduce", x, d, many, 1.5, reduce="add")
+        for kind in ("sum", "mean", "prod", "amax", "amin"):
+            for included in (True, False):
+                s.case("aten.scatter_reduce.two", x, d, many, wide, kind, include_self=included)
+                s.case("aten.scatter_reduce.two", ints(4, 5), d, many, ints(*wide.shape), kind, include_self=included)
+                s.case("aten.scatter_reduce.two", x, d, many[:2, :2], wide, kind, include_self=included)
+                if kind != "sum":
+                    s.case("aten.index_reduce.default", x, d, ints(wide.shape[d], low=0, high=n), wide, kind, include_self=included)
+        s.case("aten.index_fill.int_Tensor", x, d, torch.randperm(n)[:2], torch.tensor(2.5, dtype=f64))
         s.case("aten.scatter_add.default", x, d, many[:2, :2], real(4, 5))
         s.case("aten.index_add.default", x, d, ints(wide.shape[d], low=0, high=n), wide)
         s.case("aten.index_add.default", x, d, ints(wide.shape[d], low=0, high=n), wide, alpha=0.5)
@@ -86,3 +118,5 @@ def writes(s):
     s.case("aten._unsafe_index.Tensor", z, [i, j], reference=lambda: z[i, j])
     y = real(3, 3)
     s.case("aten._unsafe_index_put.default", z, [i, j], y, True, reference=lambda: z.index_put((i, j), y, accumulate=True))
+    s.case("aten.put.default", z, torch.randperm(60)[:4].reshape(2, 2), real(2, 2))
+    s.case("aten.put.default", z, ints(5, low=0, high=60), real(5), True)

@@ -1,5 +1,6 @@
 """Cases of frameworks/pytorch/elementwise.rules."""
 import itertools
+import math
 
 import torch
 
@@ -51,6 +52,7 @@ def cases(s):
     one("log_sigmoid.default", real(6))
     one("log_sigmoid_forward.default", real(6), unknown=[1])
     one("atan2.default", real(3, 4), real(4))
+    more(s)
     for low, high in itertools.product((-0.5, None), (0.5, None)):
         if (low, high) != (None, None):
             one("clamp.default", real(8), low, high)
@@ -180,3 +182,82 @@ def choices(s):
     s.case("aten.masked_fill.Scalar", real(3, 4), m, 7)
     s.case("aten.masked_fill.Scalar", real(4), bools(3, 4), float("-inf"))
     s.case("aten.masked_fill.Tensor", real(3, 4), m, torch.tensor(2.5, dtype=f64))
+
+
+def more(s):
+    one = lambda op, x, *args, **kw: s.case(f"aten.{op}", x, *args, **kw)
+    x = real(3, 4) * 2
+    for op in ("celu", "hardshrink", "softshrink", "erfc", "asinh", "frac", "sgn", "signbit", "deg2rad", "rad2deg", "isposinf", "isneginf"):
+        one(f"{op}.default", x)
+    one("celu.default", x, 2.0)
+    one("hardshrink.default", x, 1.0)
+    one("softshrink.default", x, 1.0)
+    one("hardshrink_backward.default", real(3, 4), x, 0.75)
+    one("softshrink_backward.default", real(3, 4), x, 0.75)
+    one("threshold.default", x, 0.25, -1.5)
+    one("prelu.default", real(2, 3, 4), real(3))
+    one("prelu.default", real(2, 3, 4), real(1))
+    w = real(1, 4)
+    one("_prelu_kernel.default", x, w, reference=lambda: torch.where(x > 0, x, w * x))
+    for d in (0, 1, -1):
+        y = real(4, 6)
+        one("glu.default", y, d)
+        one("glu_backward.default", torch.ops.aten.glu(y, d), y, d)
+    odds = torch.rand(5, dtype=f64)
+    one("logit.default", odds)
+    one("logit.default", torch.tensor([0.0, 0.01, 0.5, 0.99], dtype=f64), 0.05)
+    one("logit_backward.default", real(5), odds)
+    one("logit_backward.default", real(5), odds, 0.25)
+    one("acosh.default", positive(4) + 1)
+    one("atanh.default", torch.rand(4, dtype=f64) * 0.9)
+    for op in ("hypot", "fmax", "fmin", "logaddexp", "logaddexp2", "heaviside", "nextafter"):
+        one(f"{op}.default", real(3, 4), real(3, 4) if op == "nextafter" else real(4))
+    one("heaviside.default", torch.tensor([-1.0, 0.0, 2.0], dtype=f64), torch.tensor(0.5, dtype=f64))
+    one("copysign.Tensor", real(3, 4), real(4))
+    one("copysign.Scalar", real(4), -2.0)
+    one("copysign.Scalar", real(4), 2.0)
+    one("xlogy.Tensor", torch.tensor([0.0, 1.0, 2.0], dtype=f64), torch.tensor([0.5, 2.0, 3.0], dtype=f64))
+    ends = torch.tensor([-math.inf, -1.0, 2.0, math.inf], dtype=f64)
+    for t in (f64, f32):
+        one("nan_to_num.default", ends.to(t))
+        one("nan_to_num.default", ends.to(t), 1.0, 5.0, -6.0)
+    one("nan_to_num.default", ints(4))
+    one("isposinf.default", ends)
+    one("isneginf.default", ends)
+    one("lgamma.default", positive(4))
+    one("i0.default", real(4))
+    for op in ("digamma", "erfinv"):
+        one(f"{op}.default", odds, unknown=[0])
+    one("polygamma.default", 2, odds, unknown=[0])
+    one("igamma.default", odds, odds, unknown=[0])
+    one("igammac.default", odds, odds, unknown=[0])
+    one("gcd.default", ints(6, low=1, high=30), ints(6, low=1, high=30))
+    one("ldexp.Tensor", real(4), ints(4))
+    one("clamp_min.Tensor", real(3, 4), real(4))
+    one("clamp_max.Tensor", real(3, 4), real(4))
+    one("remainder.Scalar_Tensor", 5, ints(4, low=1, high=4))
+    for op in ("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"):
+        one(f"{op}.Scalar_Tensor", 13, ints(4, low=0, high=4))
+    quantised(s)
+
+
+def quantised(s):
+    x = real(3, 4) * 10
+    low, high, scale, zero = -128, 127, 0.25, 3
+    to = lambda v, sc, z: torch.clamp(torch.round(v / sc) + z, low, high).to(torch.int8)
+    q = to(x, scale, zero)
+    s_, z_ = torch.tensor(scale, dtype=f64), torch.tensor(zero)
+    name = "quantized_decomposed"
+    s.case(f"{name}.quantize_per_tensor.default", x, scale, zero, low, high, torch.int8, reference=lambda: q)
+    s.case(f"{name}.quantize_per_tensor.tensor", x, s_, z_, low, high, torch.int8, reference=lambda: q)
+    back = lambda v, sc, z: ((v.to(f32) - z) * sc).to(f32)
+    s.case(f"{name}.dequantize_per_tensor.default", q, scale, zero, low, high, torch.int8, reference=lambda: back(q, scale, zero))
+    s.case(f"{name}.dequantize_per_tensor.tensor", q, s_, z_, low, high, torch.int8, reference=lambda: back(q, s_, z_))
+    for dim in (0, 1):
+        scales, zeros = positive(x.shape[dim]), ints(x.shape[dim])
+        wide = lambda v: v[:, None] if dim == 0 else v
+        q = to(x, wide(scales), wide(zeros))
+        s.case(f"{name}.quantize_per_channel.default", x, scales, zeros, dim, low, high, torch.int8, reference=lambda: q)
+        s.case(f"{name}.dequantize_per_channel.default", q, scales, zeros, dim, low, high, torch.int8,
+               reference=lambda: back(q, wide(scales), wide(zeros)))
+        s.case(f"{name}.dequantize_per_channel.default", q, scales, None, dim, low, high, torch.int8, reference=lambda: back(q, wide(scales), 0))

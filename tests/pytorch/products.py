@@ -9,7 +9,8 @@ from pointwise import bools, f32, f64, i64, ints, positive, real
 def cases(s):
     products(s)
     attention(s)
-    convolutions(s)
+    subscripts(s)
+    narrow(s)
     norms(s)
 
 
@@ -126,25 +127,44 @@ def attention(s):
            attn_mask=full, reference=lambda: back(dout)[:3])
 
 
-def convolutions(s):
-    def case(x, w, bias, stride, padding=(0, 0), dilation=(1, 1), groups=1):
-        s.case("aten.convolution.default", x, w, bias, list(stride), list(padding), list(dilation), False, [0] * len(stride), groups)
-    case(real(2, 3, 4, 6), real(5, 3, 2, 3), real(5), (2, 3))
-    case(real(2, 3, 4, 6), real(5, 3, 2, 3), None, (2, 3))
-    case(real(2, 3, 4, 6), real(5, 3, 1, 1), real(5), (1, 1))
-    case(real(1, 2, 5, 5), real(3, 2, 3, 3), real(3), (1, 1), (1, 1))
-    case(real(1, 2, 5, 5), real(3, 2, 3, 2), None, (2, 1), (1, 0))
-    case(real(1, 4, 5, 5), real(4, 2, 3, 3), real(4), (1, 1), (0, 0), (1, 1), 2)
-    case(real(1, 2, 6, 6), real(3, 2, 2, 2), real(3), (1, 1), (0, 0), (2, 2))
-    case(real(2, 3, 7), real(4, 3, 3), real(4), (1,), (1,), (1,))
-    case(real(2, 3, 8), real(4, 3, 2), None, (2,), (0,), (1,))
-    case(real(2, 4, 7), real(4, 1, 3), real(4), (1,), (2,), (1,), 4)
-    s.case("aten.conv1d.default", real(2, 3, 7), real(4, 3, 3), real(4))
-    s.case("aten.conv1d.default", real(2, 3, 7), real(4, 3, 3), None, [1], [1])
-    s.case("aten.conv2d.default", real(2, 3, 4, 6), real(5, 3, 2, 3), real(5), [2, 3])
-    s.case("aten.conv3d.default", real(1, 2, 4, 4, 2), real(3, 2, 2, 2, 2), real(3), [2, 2, 2])
-    s.case("aten.conv3d.default", real(1, 1, 3, 3, 3), real(2, 1, 2, 2, 2))
-    s.case("aten.conv2d.default", real(1, 2, 5, 5), real(3, 2, 3, 3))
+def subscripts(s):
+    """Every form of equation: matrices, batches, traces, diagonals, sums, outer products, ellipses, several operands, no arrow."""
+    shapes = {"i": 3, "j": 4, "k": 5, "l": 2, "b": 6, "h": 2, "A": 4, "z": 3}
+
+    def operands(equation):
+        terms = equation.replace(" ", "").split("->")[0].split(",")
+        return [real(*(n for c in term.replace("...", ".") for n in ((2, 3) if c == "." else (shapes[c],)))) for term in terms]
+    for equation in ("ij,jk->ik", "ij,jk", "bij,bjk->bik", "ij->ji", "ij->", "ij->i", "ii->i", "ii", "iji->j", "i,j->ij", "i,i->i", "i,i", "ij,ij->",
+                     "bhik,bhjk->bhij", "bhij,bhjk->bihk", "ij,kj->ik", "ij , jk -> ki", "...ij,...jk->...ik", "...ij,jk->...ik", "...i->...",
+                     "ij...->...", "ij,jk,kl->il", "i,ij,j->", "ij,k->ijk", "ij,ik,il->jkl", "bik,jk->bij", "Aj,jA", "bA,bi", "zi,ij", "ii,ij->j",
+                     "...i,...i", "bij,bkj,l->bik", "ij,ij,ij->ij"):
+        s.case("aten.einsum.default", equation, operands(equation))
+    s.case("aten.einsum.default", "ij,jk->ik", [real(3, 1), real(4, 5)])  # copies along j
+    s.case("aten.einsum.default", "bij,bjk->bik", [real(1, 3, 4), real(2, 4, 5)])
+    s.case("aten.einsum.default", "...ij,...jk->...ik", [real(2, 1, 3, 4), real(3, 4, 5)])
+    s.case("aten.einsum.default", "bi,bi->b", [real(2, 1), real(1, 3)])
+    s.case("aten.tensordot.default", real(2, 3, 4), real(4, 5, 3), [1, 2], [2, 0])
+    s.case("aten.tensordot.default", real(2, 3), real(3, 5), [-1], [0])
+
+
+def narrow(s):
+    x, w, a, b = ints(3, 4, low=-4, high=5).to(f32), ints(4, 5, low=-4, high=5).to(f32), positive(3, 1).to(f32), positive(1, 5).to(f32)
+    one = torch.tensor(0.5, dtype=f32)
+    s.case("aten._scaled_mm.default", x, w, one, one, out_dtype=f32, reference=lambda: x @ w * 0.25)
+    s.case("aten._scaled_mm.default", x, w, a, b, real(5, dtype=f32) * 0, out_dtype=f32, reference=lambda: (x * a) @ (w * b))
+    i, j = ints(3, 4, low=-4, high=5).to(torch.int8), ints(4, 5, low=-4, high=5).to(torch.int8)
+    s.case("aten._int_mm.default", i, j, reference=lambda: i.to(torch.int32) @ j.to(torch.int32))
+    ends, rows, weights = torch.tensor([1, 1, 3], dtype=torch.int32), positive(3).to(f32), real(3, 4, 5, dtype=f32)
+    sw = positive(3, 5).to(f32)
+    group = [0, 2, 2]
+    s.case("aten._scaled_grouped_mm.default", x, weights, rows, sw, ends,
+           reference=lambda: torch.stack([(x[r] * rows[r]) @ (weights[g] * sw[g]) for r, g in enumerate(group)]))
+    for order in (1.0, 2.0):
+        s.case("aten._cdist_forward.default", real(3, 4), real(5, 4), order, None)
+        s.case("aten._cdist_forward.default", real(2, 3, 4), real(2, 5, 4), order, 1)
+        s.case("aten.dist.default", real(3, 4), real(4), order)
+    s.case("aten.linalg_cross.default", real(2, 3), real(2, 3))
+    s.case("aten.linalg_cross.default", real(3, 4), real(1, 4).expand(3, 4).contiguous(), dim=0)
 
 
 def norms(s):
@@ -196,3 +216,28 @@ def norms(s):
                reference=lambda: [normal(), torch.empty(0, dtype=f64), torch.empty(0, dtype=f64)], unknown=[1, 2])
         s.case("aten.batch_norm.default", image, weight, bias, mean, variance, False, 0.1, 1e-5, False)
         s.case("aten.native_batch_norm.default", image, weight, bias, mean, variance, False, 0.1, 1e-5, unknown=[1, 2])
+    for weight, bias in ((cw, cb), (None, None)):
+        s.case("aten.native_batch_norm.default", image, weight, bias, mean, variance, True, 0.1, 1e-5)
+        s.case("aten._native_batch_norm_legit.no_stats", image, weight, bias, True, 0.1, 1e-5,
+               reference=lambda: list(torch.native_batch_norm(image, weight, bias, None, None, True, 0.1, 1e-5)))
+        for training in (True, False):
+            def statistics():
+                m, v = mean.clone(), variance.clone()
+                return list(torch.native_batch_norm(image, weight, bias, m, v, training, 0.1, 1e-5)) + [m, v]
+            first = statistics()[:3]
+            s.case("aten._native_batch_norm_legit.default", image, weight, bias, mean, variance, training, 0.1, 1e-5,
+                   reference=lambda: first, unknown=[] if training else [1, 2])
+            if training:
+                s.case("aten._native_batch_norm_legit_functional.default", image, weight, bias, mean, variance, True, 0.1, 1e-5, reference=statistics)
+            _, saved, inverse = first
+            saved, inverse = (saved, inverse) if training else (None, None)
+            for wanted in ([True, True, True], [True, False, False]):
+                if weight is None and wanted[1]:
+                    continue
+                s.case("aten.native_batch_norm_backward.default", real(2, 6, 3, 2), image, weight, mean, variance, saved, inverse, training, 1e-5,
+                       wanted)
+    for dim in (0, -1):
+        v = real(3, 4)
+        g = positive(3, 1) if dim == 0 else positive(1, 4)
+        s.case("aten._weight_norm_interface.default", v, g, dim,
+               reference=lambda: [torch._weight_norm(v, g, dim % 2), v.norm(2, 1 - dim % 2, keepdim=True)])

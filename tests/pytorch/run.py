@@ -25,6 +25,7 @@ def main():
     import harness
     import hlo
     import indexing
+    import lists
     import megatron
     import pointwise
     import products
@@ -32,8 +33,9 @@ def main():
     import shapes
     import torch
     import vllm
+    import windows
     suite = harness.Suite()
-    for module in (pointwise, shapes, reductions, products, indexing, collectives, hlo, megatron, vllm):
+    for module in (pointwise, shapes, reductions, products, windows, indexing, lists, collectives, hlo, megatron, vllm):
         module.cases(suite)
     pattern = sys.argv[2] if len(sys.argv) > 2 else ""
     cases = [case for case in suite.cases if pattern in case.op]

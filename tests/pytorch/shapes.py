@@ -14,6 +14,7 @@ def cases(s):
     new(s)
     in_place(s)
     randomness(s)
+    others(s)
 
 
 def copies(s):
@@ -283,3 +284,34 @@ def randomness(s):
         s.case(f"aten.{op}", *operands, unknown=[0], **(dict(generator=None) if op.endswith("generator") else {}))
     s.case("aten._fused_dropout.default", x, 0.5, reference=lambda: (x, x.to(torch.uint8)), unknown=[0, 1])
     s.case("aten.uniform.default", x, unknown=[0])
+
+
+def others(s):
+    x = real(4, 6, 2)
+    s.case("aten.unsafe_split.Tensor", x, 4, 1)
+    s.case("aten.unsafe_chunk.default", x, 4, 1)
+    s.case("aten.unsafe_split_with_sizes.default", x, [1, 3, 2], 1)
+    s.case("aten.narrow_copy.default", x, 1, -4, 3)
+    s.case("aten.unfold_copy.default", x, 1, 3, 2, reference=lambda: x.unfold(1, 3, 2))
+    for size, step in ((2, 2), (3, 1), (2, 3)):
+        y = x.unfold(1, size, step)
+        s.case("aten.unfold_backward.default", real(*y.shape), [4, 6, 2], 1, size, step)
+    for offset in (0, 1, -2):
+        for a, b in ((0, 1), (1, 0), (-1, 1)):
+            y = torch.diagonal(x, offset, a, b)
+            if min(y.shape):
+                s.case("aten.diagonal_scatter.default", x, real(*y.shape), offset, a, b)
+                s.case("aten.diagonal_backward.default", real(*y.shape), [4, 6, 2], offset, a % 3, b)
+    for k in (0, 1, 2, 3, -1):
+        s.case("aten.rot90.default", x, k, [0, 1])
+        s.case("aten.rot90.default", x, k, [2, 0])
+    s.case("aten.channel_shuffle.default", real(2, 6, 3), 2)
+    s.case("aten.native_channel_shuffle.default", real(2, 6, 3), 3)
+    for offset in (0, 1, -1):
+        s.case("aten.tril_indices.default", 4, 3, offset, dtype=i64)
+        s.case("aten.triu_indices.default", 3, 4, offset, dtype=i64)
+    one = real(1, 1)
+    s.case("aten._local_scalar_dense.default", one, reference=lambda: one.reshape([]))
+    s.case("aten.item.default", one, reference=lambda: one.reshape([]))
+    for name in ("Double", "Half", "Int", "Long"):
+        s.case(f"aten._cast_{name}.default", real(2, 3) * 4)

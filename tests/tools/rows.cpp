@@ -59,6 +59,26 @@ Row sorted(const Row& row, bool descending, bool places) {
   return result;
 }
 
+// The rows in the order of the first: that of operand `which`.
+Row sorted_by_first(const Rows& rows, bool descending, std::size_t which) {
+  Row result;
+  for (const double place : sorted(rows[0], descending, true)) {
+    result.push_back(rows[which][static_cast<std::size_t>(place)]);
+  }
+  return result;
+}
+
+// The product of what goes to each of `size` places: the second row holds the places.
+Row put_products(const Rows& rows, std::size_t size) {
+  Row result(size, 1);
+  for (std::size_t k = 0; k < rows[0].size(); ++k) {
+    const double place = rows[1][k];
+    if (place >= 0 && place < static_cast<double>(size))
+      result[static_cast<std::size_t>(place)] *= rows[0][k];
+  }
+  return result;
+}
+
 Row products(const Row& row) {
   Row result;
   double product = 1;
@@ -99,6 +119,15 @@ std::optional<RealArray> row_wise(const Application& application) {
   const Attr options = attrs[4];
   if (kind == "cumprod") {
     return along(application.operands, d, size, false, [](const Rows& rows) { return products(rows[0]); });
+  }
+  if (kind == "put_product") {
+    return along(application.operands, d, size, false,
+                 [&](const Rows& rows) { return put_products(rows, size); });
+  }
+  if (kind == "sort_by_first") {
+    const auto which = static_cast<std::size_t>(attrs[1].as_int().value());
+    return along(application.operands, d, size, false,
+                 [&](const Rows& rows) { return sorted_by_first(rows, flag(options, 0), which); });
   }
   if (kind == "sort" || kind == "topk") {  // top-k's first option is `largest`, sort's `descending`
     return along(application.operands, d, size, false,

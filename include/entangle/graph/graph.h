@@ -64,10 +64,11 @@ struct Node {
   std::vector<std::pair<std::string, Arg>> kwargs;  // in the order of the file
   // The recorded types; nullopt is a result that is None. A node without the list form has one entry.
   std::vector<std::optional<tensor::TensorType>> results;
-  bool several = false;               // the results are picked by getitem
-  std::vector<std::string> mutates;   // names of the arguments that result i+1 is the new value of
-  std::optional<sym::Int> size;       // a scalar node that is a size: which
-  bool size_condition = false;        // a truth about sizes, for people (`u0 >= 0`)
+  bool several = false;  // the results are picked by getitem
+  std::vector<std::string>
+      mutates;                   // names of the arguments whose new values are the results behind the first
+  std::optional<sym::Int> size;  // a scalar node that is a size: which
+  bool size_condition = false;   // a truth about sizes, for people (`u0 >= 0`)
   std::optional<tensor::Attr> value;  // constants, and placeholders with a known value
   std::string loc;                    // source line, "" when unknown
   support::Span span;                 // of its name in the file
@@ -85,6 +86,12 @@ void for_each_operand(const Node& node, const Visit& visit) {
     for_each_ref(keyword.second, visit);
   }
 }
+
+// The k-th argument under `mutates`: by its name, else by its place among those without. Null when there is
+// none.
+const Arg* mutated_argument(const Node& node, std::size_t k);
+// How many tensors these arguments are: a list counts once for each.
+std::size_t mutated_tensors(const Node& node);
 
 // A process group as a graph names it: its ranks in group order.
 struct Group {

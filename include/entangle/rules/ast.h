@@ -152,8 +152,9 @@ enum class Builtin : std::uint8_t {
   broadcast_to,
   fresh,
   scalar_of,
-  block,   // values only: the element of the block of a list that an index falls into
-  all_of,  // collectives only, written all(p): the list of a parameter's values over the group
+  block,       // values only: the element of the block of a list that an index falls into
+  all_of,      // collectives only, written all(p): the list of a parameter's values over the group
+  characters,  // the codes of the characters of a name
 };
 
 // What happens to the attributes of a generic operator when the focused axis changes.

@@ -1,0 +1,192 @@
+"""The programs of verdicts.py."""
+from verdicts import Case
+
+REDUCED = '_c10d_functional.all_reduce.default(%p, "sum", "tp")'
+
+
+def cases():
+    yield from subscripts()
+    yield from convolutions()
+    yield from pooling()
+    yield from lists()
+    yield from collectives()
+
+
+def subscripts():
+    def attention(h, done):
+        return f"""
+        in q: f32[2, {h}, 3, 5]
+        in k: f32[2, {h}, 3, 5]
+        in v: f32[2, {h}, 3, 5]
+        in w: f32[{h}, 5, 7]
+        s = aten.einsum.default("bhqd,bhkd->bhqk", [%q, %k]) : f32[2, {h}, 3, 3]
+        a = aten._softmax.default(%s, -1, false) : f32[2, {h}, 3, 3]
+        o = aten.einsum.default("bhqk,bhkd->bqhd", [%a, %v]) : f32[2, 3, {h}, 5]
+        {done}
+        out y
+        """
+    product = 'aten.einsum.default("bqhd,hdo->bqo", [%o, %w]) : f32[2, 3, 7]'
+    heads = {"q": "Shard(1)", "k": "Shard(1)", "v": "Shard(1)", "w": "Shard(0)"}
+    yield Case("einsum attention, heads", attention(4, f"y = {product}"), attention(2, f"p = {product}\n y = {REDUCED} : f32[2, 3, 7]"), heads, {"y": "Replicate"},
+               {"no all-reduce": (REDUCED, "aten.clone.default(%p)"), "queries for keys": ("bhqk,bhkd->bqhd", "bhkq,bhkd->bqhd"),
+                "maximum for sum": ('"sum"', '"max"')})
+    for equation, sizes, inputs, result in (
+            ("bij,bjk->bik", ([4, 3, 5], [4, 5, 7], [4, 3, 7]), ("Shard(0)", "Shard(0)"), "Shard(0)"),
+            ("...ij,jk", ([4, 2, 3, 5], [5, 7], [4, 2, 3, 7]), ("Shard(0)", "Replicate"), "Shard(0)"),
+            ("ij,kj->ik", ([3, 5], [8, 5], [3, 8]), ("Replicate", "Shard(0)"), "Shard(1)"),
+            ("ij,jk->ki", ([3, 6], [6, 5], [5, 3]), ("Shard(1)", "Shard(0)"), "Partial"),
+            ("i,j->ij", ([4], [3], [4, 3]), ("Shard(0)", "Replicate"), "Shard(0)"),
+            ("bii->bi", ([4, 3, 3], None, [4, 3]), ("Shard(0)", None), "Shard(0)"),
+            ("ij->j", ([4, 3], None, [3]), ("Shard(0)", None), "Partial")):
+        def program(cut):
+            def size(shape, placement):
+                axis = int(placement[6]) if placement and placement.startswith("Shard") else -1
+                return [n // 2 if cut and k == axis else n for k, n in enumerate(shape)]
+            x, y, z = sizes
+            text = f"in x: f32{size(x, inputs[0])}\n" + (f"in w: f32{size(y, inputs[1])}\n" if y else "")
+            return text + f'y = aten.einsum.default("{equation}", [%x{", %w" if y else ""}]) : f32{size(z, result)}\nout y'
+        yield Case(f"einsum {equation}", program(False), program(True), {k: p for k, p in zip("xw", inputs) if p}, {"y": result})
+
+
+SETTINGS = "[1, 1], [1, 1], [1, 1], false, [0, 0]"
+
+
+def convolutions():
+    def conv(batch, channels, outputs, groups=1, rest="out y", name="y", transposed=False):
+        settings = SETTINGS.replace("false", "true") if transposed else SETTINGS
+        kernel = [channels, outputs // groups, 3, 3] if transposed else [outputs, channels // groups, 3, 3]
+        return f"""
+        in x: f32[{batch}, {channels}, 5, 6]
+        in w: f32{kernel}
+        in b: f32[{outputs}]
+        {name} = aten.convolution.default(%x, %w, %b, {settings}, {groups}) : f32[{batch}, {outputs}, 5, 6]
+        {rest}
+        """
+    for transposed in (False, True):
+        kind = "transposed convolution" if transposed else "convolution"
+        yield Case(f"{kind}, batch", conv(4, 2, 3, transposed=transposed), conv(2, 2, 3, transposed=transposed), {"x": "Shard(0)", "w": "Replicate", "b": "Replicate"},
+                   {"y": "Shard(0)"})
+        outputs = {"x": "Replicate", "w": "Shard(1)" if transposed else "Shard(0)", "b": "Shard(0)"}
+        yield Case(f"{kind}, output channels", conv(2, 2, 6, transposed=transposed), conv(2, 2, 3, transposed=transposed), outputs, {"y": "Shard(1)"})
+        yield Case(f"{kind}, groups", conv(2, 4, 8, 4, transposed=transposed), conv(2, 2, 4, 2, transposed=transposed), {"x": "Shard(1)", "w": "Shard(0)", "b": "Shard(0)"},
+                   {"y": "Shard(1)"})
+        inner = {"x": "Shard(1)", "w": "Shard(0)" if transposed else "Shard(1)", "b": "Replicate"}
+        without = lambda c: conv(2, c, 3, transposed=transposed, name="p").replace("%b", "null")
+        added = f"""r = {REDUCED} : f32[2, 3, 5, 6]
+        v = aten.view.default(%b, [1, 3, 1, 1]) : f32[1, 3, 1, 1]
+        y = aten.add.Tensor(%r, %v) : f32[2, 3, 5, 6]
+        out y"""
+        yield Case(f"{kind}, input channels", conv(2, 4, 3, transposed=transposed), without(2).replace("out y", added), inner, {"y": "Replicate"},
+                   {"no all-reduce": (REDUCED, "aten.clone.default(%p)"), "bias on every rank": ("%w, null", "%w, %b"),
+                    "average": ('"sum"', '"avg"')})
+
+    def backward(n, done):
+        return f"""
+        in dy: f32[{n}, 3, 5, 6]
+        in x: f32[{n}, 2, 5, 6]
+        in w: f32[3, 2, 3, 3]
+        dx, pw, pb = aten.convolution_backward.default(%dy, %x, %w, [3], {SETTINGS}, 1, [true, true, true]) : f32[{n}, 2, 5, 6], f32[3, 2, 3, 3], f32[3]
+        {done}
+        """
+    reduced = """dw = _c10d_functional.all_reduce.default(%pw, "sum", "tp") : f32[3, 2, 3, 3]
+        db = _c10d_functional.all_reduce.default(%pb, "sum", "tp") : f32[3]
+        out dx, dw, db"""
+    whole = """dw = aten.clone.default(%pw) : f32[3, 2, 3, 3]
+        db = aten.clone.default(%pb) : f32[3]
+        out dx, dw, db"""
+    yield Case("convolution backward, batch", backward(4, whole), backward(2, reduced), {"dy": "Shard(0)", "x": "Shard(0)", "w": "Replicate"},
+               {"dx": "Shard(0)", "dw": "Replicate", "db": "Replicate"},
+               {"weights not reduced": ('_c10d_functional.all_reduce.default(%pw, "sum", "tp")', "aten.clone.default(%pw)"),
+                "bias averaged": ('%pb, "sum"', '%pb, "avg"')})
+
+
+def pooling():
+    def program(n, c, op, args, result, more="out y"):
+        sizes = "f32[{}, {}, {}]".format(n, c, result)
+        return f"""
+        in x: f32[{n}, {c}, 6, 7]
+        y = aten.{op}.default(%x, {args}) : {sizes}
+        {more}
+        """
+    for op, args, result in (("avg_pool2d", "[2, 3], [2, 2], [1, 1], true, false", "4, 4"), ("avg_pool2d", "[2, 7]", "3, 1"), ("adaptive_avg_pool2d", "[1, 1]", "1, 1"),
+                             ("_adaptive_avg_pool2d", "[4, 3]", "4, 3"), ("max_pool2d", "[3, 3], [2, 2], [1, 1]", "3, 4")):
+        for axis, (n, c) in enumerate(((2, 3), (4, 2))):
+            cut = (n // 2, c) if axis == 0 else (n, c // 2)
+            yield Case(f"{op} {args}, {'batch' if axis == 0 else 'channels'}", program(n, c, op, args, result), program(*cut, op, args, result), {"x": f"Shard({axis})"},
+                       {"y": f"Shard({axis})"}, {} if op != "max_pool2d" else {"average": ("max_pool2d", "avg_pool2d")})
+
+    def back(n):
+        return f"""
+        in x: f32[{n}, 2, 6, 7]
+        in dy: f32[{n}, 2, 3, 4]
+        y, places = aten.max_pool2d_with_indices.default(%x, [3, 3], [2, 2], [1, 1]) : f32[{n}, 2, 3, 4], i64[{n}, 2, 3, 4]
+        dx = aten.max_pool2d_with_indices_backward.default(%dy, %x, [3, 3], [2, 2], [1, 1], [1, 1], false, %places) : f32[{n}, 2, 6, 7]
+        out y, dx
+        """
+    yield Case("max_pool2d backward, batch", back(4), back(2), {"x": "Shard(0)", "dy": "Shard(0)"}, {"y": "Shard(0)", "dx": "Shard(0)"},
+               {"of the result": ("%dy, %x, [3, 3]", "%y, %x, [3, 3]")})
+
+
+def lists():
+    # One step of Adam without bias correction on two weights; the second moments and weights are shared out by rows.
+    def step(rows, name="g"):
+        w = [f"f32[{rows}, 3]", f"f32[{rows}]"]
+        both = ", ".join(w)
+        return f"""
+        in w0: {w[0]}
+        in w1: {w[1]}
+        in m0: {w[0]}
+        in m1: {w[1]}
+        in v0: {w[0]}
+        in v1: {w[1]}
+        GRADS
+        d0, d1 = aten._foreach_mul.Scalar([%m0, %m1], 0.9) : {both}
+        a0, a1 = aten._foreach_add.List([%d0, %d1], [%{name}0, %{name}1]; alpha=0.1) : {both}
+        e0, e1 = aten._foreach_mul.Scalar([%v0, %v1], 0.99) : {both}
+        b0, b1 = aten._foreach_addcmul.Scalar([%e0, %e1], [%{name}0, %{name}1], [%{name}0, %{name}1], 0.01) : {both}
+        s0, s1 = aten._foreach_sqrt.default([%b0, %b1]) : {both}
+        _, t0, t1 = aten._foreach_add_.Scalar([%s0, %s1], 1e-8) : none, {both} changes self
+        u0, u1 = aten._foreach_addcdiv.Scalar([%w0, %w1], [%a0, %a1], [%t0, %t1], -0.001) : {both}
+        out u0, u1, a0, b1
+        """
+    rows = {name + i: "Shard(0)" for name in "wmvg" for i in "01"}
+    given = lambda n: f"in g0: f32[{n}, 3]\n in g1: f32[{n}]"
+    yield Case("foreach: Adam, weights in rows", step(4).replace("GRADS", given(4)), step(2).replace("GRADS", given(2)), rows,
+               {"u0": "Shard(0)", "u1": "Shard(0)", "a0": "Shard(0)", "b1": "Shard(0)"},
+               {"another weight": ("[%a0, %a1], [%t0, %t1]", "[%m0, %a1], [%t0, %t1]"),
+                "another rate": ("-0.001", "0.001"), "other momentum": ("alpha=0.1", "alpha=0.2")})
+    # Data parallel: the gradients are partial sums, averaged in one coalesced call.
+    summed = "in p0: f32[4, 3]\n in p1: f32[4]\n g0, g1 = aten._foreach_div.Scalar([%p0, %p1], 2) : f32[4, 3], f32[4]"
+    averaged = """in p0: f32[4, 3]
+        in p1: f32[4]
+        _, r0, r1 = c10d.allreduce_coalesced_.default([%p0, %p1], "tp", "avg") : none, f32[4, 3], f32[4] changes tensors
+        g0, g1 = aten._foreach_mul.Scalar([%r0, %r1], 1) : f32[4, 3], f32[4]"""
+    placements = {**{name + i: "Replicate" for name in "wmv" for i in "01"}, "p0": "Partial", "p1": "Partial"}
+    yield Case("foreach: data parallel Adam", step(4).replace("GRADS", summed), step(4).replace("GRADS", averaged), placements,
+               {name: "Replicate" for name in ("u0", "u1", "a0", "b1")},
+               {"summed": ('"avg"', '"sum"'), "one gradient for the other": ("[%r0, %r1], 1", "[%r0, %p1], 1"), "scaled": ("[%r0, %r1], 1)", "[%r0, %r1], 2)")})
+
+
+def collectives():
+    def program(n, done):
+        return f"""
+        in x: f32[4, {n}]
+        in w: f32[{n}, 6]
+        p = aten.mm.default(%x, %w) : f32[4, 6]
+        {done}
+        out y
+        """
+    inner = {"x": "Shard(1)", "w": "Shard(0)"}
+    sequential = program(8, "y = aten.relu.default(%p) : f32[4, 6]")
+    relu = "\n y = aten.relu.default(%r) : f32[{}, 6]"
+    yield Case("allreduce_", sequential, program(4, '_, r = c10d.allreduce_.default([%p], "tp", "sum", null, true, -1) : none, f32[4, 6] changes tensors' + relu.format(4)), inner,
+               {"y": "Replicate"}, {"the old value": ("relu.default(%r)", "relu.default(%p)")})
+    yield Case("all_reduce_", sequential, program(4, '_, r = _c10d_functional.all_reduce_.default(%p, "sum", "tp") : f32[4, 6], f32[4, 6] changes input' + relu.format(4)),
+               inner, {"y": "Replicate"}, {"the old value": ("relu.default(%r)", "relu.default(%p)"), "maximum": ('"sum"', '"max"')})
+    scattered = """o = aten.empty.memory_format([2, 6]) : f32[2, 6]
+        q, r = c10d._reduce_scatter_base_.default(%o, %p, "tp", "sum", true, -1) : f32[2, 6], f32[2, 6] changes output_tensor
+        a = aten.relu.default(%r) : f32[2, 6]
+        b = aten.empty.memory_format([4, 6]) : f32[4, 6]
+        _, y = c10d._allgather_base_.default(%b, %a, "tp", true, -1) : f32[4, 6], f32[4, 6] changes output_tensor"""
+    yield Case("_reduce_scatter_base_ and _allgather_base_", sequential, program(4, scattered), inner, {"y": "Replicate"},
+               {"the buffer": ("relu.default(%r)", "relu.default(%o)"), "not gathered": ("%b, %a, ", "%b, %o, ")})
