@@ -37,7 +37,8 @@ def once(program, manifest, report):
     seconds = time.perf_counter() - start
     (result,) = json.loads(pathlib.Path(report).read_text(encoding="utf-8"))["results"]
     return {"total": seconds, "cpu": usage.ru_utime + usage.ru_stime, "megabytes": usage.ru_maxrss / 1024,
-            "verdict": result.get("verdict", "error"), **{phase: result.get("times", {}).get(phase, 0) for phase in PHASES}}
+            "verdict": result.get("verdict", "error"), "lemmas": {lemma["name"]: lemma["applied"] for lemma in result.get("lemmas", [])},
+            **{phase: result.get("times", {}).get(phase, 0) for phase in PHASES}}
 
 
 def measure(program, manifest, runs):
@@ -45,7 +46,7 @@ def measure(program, manifest, runs):
         all_runs = [once(program, manifest, pathlib.Path(folder) / "report.json") for _ in range(runs)]
     row = {key: statistics.median(run[key] for run in all_runs) for key in ("total", "cpu", "megabytes", *PHASES)}
     name = manifest.relative_to(ROOT.parent) if manifest.is_relative_to(ROOT.parent) else manifest
-    return {"manifest": str(name), "verdict": all_runs[0]["verdict"], **row}
+    return {"manifest": str(name), "verdict": all_runs[0]["verdict"], **row, "lemmas": all_runs[0]["lemmas"]}
 
 
 def main():

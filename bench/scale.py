@@ -24,12 +24,15 @@ from generator.strategies import Case, Config, completed  # noqa: E402
 
 BLOCK = dict(strategy="tp", heads=64, hidden=256, mlp=256, vocab=128, seq=8, batch=2, layers=1)
 LLAMA_405B = dict(heads=128, kv_heads=8, hidden=16384, mlp=53248, vocab=128256, seq=4096, batch=1, layers=126, ranks=8, bias=False, dtype="bf16")
+DEEPSEEK_V3 = dict(heads=128, head_dim=128, rope=64, value_dim=128, latent=512, query_latent=1536, hidden=7168, mlp=18432, expert_mlp=2048, dense=3,
+                   experts=256, top_k=8, groups=8, best_groups=4, vocab=129280, seq=4096, batch=1, layers=61, ranks=8, bias=False, dtype="bf16")
 MODELS = (
     [(f"{ranks} ranks", dict(BLOCK, ranks=ranks)) for ranks in (2, 4, 8, 16, 32, 64)]
     + [(f"{layers} layers", dict(BLOCK, ranks=8, layers=layers)) for layers in (1, 2, 4, 8, 16)]
     + [("symbolic batch and length", dict(BLOCK, ranks=4, symbolic=True)),
        ("405B shape, tp", dict(LLAMA_405B, strategy="tp")),
        ("405B shape, tp-sp", dict(LLAMA_405B, strategy="tp-sp")),
+       ("DeepSeek-V3 shape, tp and experts", dict(DEEPSEEK_V3, strategy="latent")),
        ("experts", dict(strategy="ep-sum", ranks=8, heads=16, hidden=7168, mlp=2048, experts=256, vocab=129280, seq=4096, batch=1, layers=4))]
 )
 

@@ -41,6 +41,7 @@ class Decoder(VocabularyMixin):
         self.local = p.extent("s1", c.seq // self.n if self.scattered else c.seq)  # of the sequence, as a rank has it between blocks
         self.seq = self.local * self.n if self.scattered else self.local
         self.cached = {}
+        self.rotary = c.head_dim  # width of what is rotated by position
 
     # ------------------------------------------------------------------------------------------------------------ the model
 
@@ -110,11 +111,11 @@ class Decoder(VocabularyMixin):
 
     # ------------------------------------------------------------------------------------------------- linear layers and norms
 
-    def norm(self, x, name):
+    def norm(self, x, name, width=None):
         p = self.p
         mean = p.reduce("aten.mean.dim", p.same("aten.pow.Tensor_Scalar", x, 2), [-1], True)
         scale = p.same("aten.rsqrt.default", p.same("aten.add.Tensor", mean, EPSILON))
-        return p.mul(p.mul(x, scale), p.weight(name, (self.c.hidden,), self.everywhere()))
+        return p.mul(p.mul(x, scale), p.weight(name, (width or self.c.hidden,), self.everywhere()))
 
     def enter(self, x, name):
         """The norm before a half of a block; then all tokens."""
@@ -208,11 +209,11 @@ class Decoder(VocabularyMixin):
     def table(self, name):
         """cos or sin of the angles, by position."""
         if name not in self.cached:
-            self.cached[name] = self.p.data(name, (self.seq, self.c.head_dim), self.by_all())
+            self.cached[name] = self.p.data(name, (self.seq, self.rotary), self.by_all())
         return self.cached[name]
 
     def rotated(self, x):
-        p, half = self.p, self.c.head_dim // 2
+        p, half = self.p, self.rotary // 2
         cos, sin = self.table("cos"), self.table("sin")
         flipped = p.cat([p.same("aten.neg.default", p.slice(x, 3, half, 2 * half)), p.slice(x, 3, 0, half)], -1)
         return p.add(p.mul(x, cos), p.mul(flipped, sin))

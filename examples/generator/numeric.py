@@ -131,6 +131,7 @@ LOCAL = {
     "aten.log.default": elementwise(math.log),
     "aten.rsqrt.default": elementwise(lambda a: a ** -0.5),
     "aten.relu.default": elementwise(lambda a: max(a, 0.0)),
+    "aten.sigmoid.default": elementwise(lambda a: 1 / (1 + math.exp(-a))),
     "aten.silu.default": elementwise(lambda a: a / (1 + math.exp(-a))),
     "aten.pow.Tensor_Scalar": elementwise(lambda a, n: a ** n),
     "aten.threshold_backward.default": elementwise(lambda g, a, t: g if a > t else 0.0),

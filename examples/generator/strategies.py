@@ -7,6 +7,7 @@ from .breaks import Breaks
 from .context import ContextDecoder
 from .decoder import Decoder
 from .experts import ExpertExchange, ExpertSum
+from .latent import LatentDecoder
 from .layout import Mesh
 from .pipeline import PipelineDecoder
 from .program import Program
@@ -32,6 +33,14 @@ class Config:
     experts: int = 0
     top_k: int = 2
     capacity: int = 0
+    latent: int = 0
+    query_latent: int = 0
+    rope: int = 0
+    value_dim: int = 0
+    dense: int = 1
+    expert_mlp: int = 0
+    groups: int = 0
+    best_groups: int = 0
     layout: str = "bsh"
     attention: str = "sdpa"
     activation: str = "silu"
@@ -67,6 +76,7 @@ STRATEGIES = {
     "vocab-sp": Strategy("the same with sequence parallel", Decoder, ("dp", "tp"), "log_softmax"),
     "ep": Strategy("experts on ranks, tokens exchanged by all-to-all", ExpertExchange, ("ep",)),
     "ep-sum": Strategy("experts on ranks, every rank has all tokens", ExpertSum, ("ep",)),
+    "latent": Strategy("latent attention, routed and shared experts; tensor and expert parallel", LatentDecoder, ("dp", "tp")),
     "dp": Strategy("a training step, data parallel (--tp for tensor parallel inside)", TrainingStep, ("dp", "tp")),
     "ga": Strategy("a training step, gradients accumulated over micro-batches on one rank", TrainingStep, ("dp",)),
     "pp": Strategy("pipeline parallel with micro-batches", PipelineDecoder, ("pp",)),
@@ -79,7 +89,8 @@ def completed(c):
     strategy = STRATEGIES[c.strategy]
     fill = {"kv_heads": c.heads, "head_dim": c.hidden // c.heads, "mlp": 2 * c.hidden, "loss": strategy.loss,
             "tp": 1 if c.strategy == "dp" else c.ranks, "experts": c.ranks + 1 if c.strategy == "ep-sum" else 2 * c.ranks, "capacity": 2,
-            "micro": {"pp": 2, "ga": c.ranks}.get(c.strategy, 1)}
+            "micro": {"pp": 2, "ga": c.ranks}.get(c.strategy, 1), "latent": c.hidden // 2, "query_latent": c.hidden, "rope": 2,
+            "value_dim": c.head_dim or c.hidden // c.heads, "expert_mlp": c.mlp or 2 * c.hidden, "groups": 1, "best_groups": 1}
     c = dataclasses.replace(c, **{name: value for name, value in fill.items() if not getattr(c, name)})
     if c.strategy == "ga":
         c = dataclasses.replace(c, ranks=1)
@@ -99,7 +110,7 @@ def check(c):
         (c.ranks >= 1 and c.batch >= 1 and c.seq >= 1, "sizes must be positive"),
         (not cut or c.ranks % c.tp == 0, f"--ranks {c.ranks} is not divisible by --tp {c.tp}"),
         (training or c.heads % c.kv_heads == 0, f"--heads {c.heads} is not divisible by --kv-heads {c.kv_heads}"),
-        (training or c.head_dim % 2 == 0, f"rotary embedding needs an even width of a head, not {c.head_dim} (--head-dim)"),
+        (training or c.strategy == "latent" or c.head_dim % 2 == 0, f"rotary embedding needs an even width of a head, not {c.head_dim} (--head-dim)"),
         (training or not cut or c.heads >= c.tp, f"fewer heads than ranks ({c.heads} < {c.tp})"),
         (training or not cut or c.kv_heads >= c.tp or c.heads // c.kv_heads >= -(-c.tp // c.kv_heads),
          "more ranks for a KV head than it has query heads"),
@@ -107,7 +118,12 @@ def check(c):
         (not c.sequence_parallel or c.seq % c.tp == 0, f"--seq {c.seq} is not divisible by {c.tp}, the number of tensor-parallel ranks"),
         (c.batch % even_batch == 0, f"--batch {c.batch} is not divisible by {even_batch}"),
         (c.strategy not in ("ep", "ep-sum") or c.experts >= c.ranks, "fewer experts than ranks"),
-        (c.strategy != "ep-sum" or c.top_k <= c.experts, "--top-k is more than there are experts"),
+        (c.strategy != "latent" or c.experts >= c.tp and c.expert_mlp >= c.tp, "fewer experts, or rows of one, than ranks"),
+        (c.strategy not in ("ep-sum", "latent") or c.top_k <= c.experts, "--top-k is more than there are experts"),
+        (c.strategy != "latent" or c.experts % c.groups == 0 and c.best_groups <= c.groups, "experts or chosen groups do not fit --groups"),
+        (c.strategy != "latent" or c.rope % 2 == 0, f"rotary embedding needs an even width, not {c.rope} (--rope)"),
+        (c.strategy != "latent" or c.kv_heads == c.heads, "latent attention has no KV heads of its own"),
+        (c.strategy != "latent" or c.attention == "sdpa" and c.layout == "bsh", "latent needs --attention sdpa and --layout bsh"),
         (c.strategy != "ep" or c.layout == "bsh", "ep needs --layout bsh"),
         (c.strategy != "cp" or c.seq % chunks == 0, f"--seq {c.seq} is not divisible by {chunks}, the number of chunks"),
         (c.strategy != "cp" or c.attention != "flash", "the flash operator takes no mask: use another --attention with cp"),

@@ -36,6 +36,8 @@ BROKEN = [
     dict(strategy="ep", seq=3),
     dict(strategy="ep", ranks=3, experts=7, heads=2, seq=2, batch=3),
     dict(strategy="ep-sum", heads=2, seq=3),
+    dict(strategy="latent", layers=2, seq=3),
+    dict(strategy="latent", ranks=3, heads=7, experts=8, groups=4, best_groups=2, expert_mlp=5, layers=2, seq=2, dense=0),
     dict(strategy="dp", batch=4),
     dict(strategy="dp", ranks=4, tp=2, batch=5),
     dict(strategy="dp", batch=4, hidden=4, mlp=4, zero=True),

@@ -27,6 +27,7 @@ TABLE = {
     "vocab-sp": lambda n: dict(layers=0, seq=n),
     "ep": lambda n: dict(batch=n, experts=n + n // 2),
     "ep-sum": lambda n: dict(experts=n + 1),
+    "latent": lambda n: dict(heads=n + n // 2, experts=2 * n + 2, groups=2, expert_mlp=n + 1, layers=2),
     "dp": lambda n: dict(batch=2 * n + 1),
     "ga": lambda n: dict(micro=n, batch=2 * n + 1),
     "pp": lambda n: dict(layers=n + 1, batch=4),

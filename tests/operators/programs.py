@@ -10,6 +10,7 @@ def cases():
     yield from pooling()
     yield from lists()
     yield from collectives()
+    yield from hlo()
 
 
 def subscripts():
@@ -190,3 +191,41 @@ def collectives():
         _, y = c10d._allgather_base_.default(%b, %a, "tp", true, -1) : f32[4, 6], f32[4, 6] changes output_tensor"""
     yield Case("_reduce_scatter_base_ and _allgather_base_", sequential, program(4, scattered), inner, {"y": "Replicate"},
                {"the buffer": ("relu.default(%r)", "relu.default(%o)"), "not gathered": ("%b, %a, ", "%b, %o, ")})
+
+
+def hlo():
+    def one(inputs, line, of):
+        """A program of one operator."""
+        return "\n".join([*(f"in {name}: {kind}" for name, kind in inputs), f"y = hlo.{line} : {of}", "out y"])
+    cut = {"x": "Shard(0)", "w": "Replicate"}
+    image = lambda n: one([("x", f"f32[{n}, 6, 5, 3]"), ("w", "f32[2, 3, 3, 4]")],
+                          "convolution(%x, %w, [0, 3, 1, 2], [3, 2, 0, 1], [0, 3, 1, 2], [1, 1], [1, 1], [0, 1], [1, 1], [1, 1])", f"f32[{n}, 6, 5, 4]")
+    yield Case("hlo convolution, batch", image(4), image(2), cut, {"y": "Shard(0)"})
+    outputs = lambda n: one([("x", "f32[2, 6, 5, 3]"), ("w", f"f32[2, 3, 3, {n}]")],
+                            "convolution(%x, %w, [0, 3, 1, 2], [3, 2, 0, 1], [0, 3, 1, 2], [1, 1], [1, 1], [0, 1], [1, 1], [1, 1])", f"f32[2, 6, 5, {n}]")
+    yield Case("hlo convolution, outputs", outputs(4), outputs(2), {"x": "Replicate", "w": "Shard(3)"}, {"y": "Shard(3)"})
+    for op in ("sum", "max"):
+        window = lambda n: one([("x", f"f32[2, 6, 5, {n}]")], f'reduce_window(%x, "{op}", [1, 3, 2, 1], [1, 2, 1, 1], [0, 1, 0, 0], [0, 0, 1, 0], [1, 1, 1, 1], [1, 1, 1, 1])',
+                               f"f32[2, 3, 5, {n}]")
+        yield Case(f"hlo reduce_window {op}, channels", window(4), window(2), {"x": "Shard(3)"}, {"y": "Shard(3)"})
+    pooled = lambda n: one([("x", f"f32[{n}, 6, 4, 3]"), ("w", f"f32[{n}, 3, 2, 3]")],
+                           'select_and_scatter(%x, %w, "GE", "sum", [1, 2, 2, 1], [1, 2, 2, 1], [0, 0, 0, 0], [0, 0, 0, 0])', f"f32[{n}, 6, 4, 3]")
+    yield Case("hlo select_and_scatter, batch", pooled(4), pooled(2), {"x": "Shard(0)", "w": "Shard(0)"}, {"y": "Shard(0)"})
+    gather = lambda n: one([("x", f"f32[6, {n}]"), ("i", "i64[3, 5]")], f"gather(%x, %i, [2], [0], [0], 2, [1, {n}])", f"f32[3, 5, {n}]")
+    yield Case("hlo gather, columns", gather(4), gather(2), {"x": "Shard(1)", "i": "Replicate"}, {"y": "Shard(2)"})
+    rows = lambda n: one([("x", "f32[6, 4]"), ("i", f"i64[{n}, 5]")], "gather(%x, %i, [2], [0], [0], 2, [1, 4])", f"f32[{n}, 5, 4]")
+    yield Case("hlo gather, indices", rows(4), rows(2), {"x": "Replicate", "i": "Shard(0)"}, {"y": "Shard(0)"})
+    pairs = lambda n: one([("x", f"f32[5, 6, {n}]"), ("i", "i64[3, 2]")], f"gather(%x, %i, [1], [0, 1], [0, 1], 1, [1, 1, {n}])", f"f32[3, {n}]")
+    yield Case("hlo gather, two indexed axes", pairs(4), pairs(2), {"x": "Shard(2)", "i": "Replicate"}, {"y": "Shard(1)"})
+    for op in ("sum", "write", "max"):
+        scatter = lambda n: one([("x", f"f32[6, {n}]"), ("i", "i64[3, 1]"), ("u", f"f32[3, {n}]")], f'scatter(%x, %i, %u, [1], [0], [0], 1; op="{op}")', f"f32[6, {n}]")
+        yield Case(f"hlo scatter {op}, columns", scatter(4), scatter(2), {"x": "Shard(1)", "i": "Replicate", "u": "Shard(1)"}, {"y": "Shard(1)"},
+                   {"another reduction": (f'"{op}"', '"min"')})
+    ordered = lambda n: one([("k", f"f32[{n}, 5]"), ("v", f"f32[{n}, 5]")], 'sort([%k, %v], 1, "LT")', f"f32[{n}, 5], f32[{n}, 5]").replace("y =", "a, y =")
+    yield Case("hlo sort, rows", ordered(4), ordered(2), {"k": "Shard(0)", "v": "Shard(0)"}, {"y": "Shard(0)"}, {"the other way": ("LT", "GT")})
+    product = lambda n: one([("x", f"f32[2, {n}, 3]"), ("w", f"f32[2, 5, {n}]")], "dot(%x, %w, [1], [2], [0], [0])", "f32[2, 3, 5]")
+    yield Case("hlo dot with batch axes, contracted", product(4), product(2), {"x": "Shard(1)", "w": "Shard(2)"}, {"y": "Partial"})
+    start = lambda n: one([("x", f"f32[6, {n}]"), ("a", "i64[]"), ("b", "i64[]")], f"dynamic_slice(%x, [%a, %b], [2, {n}])", f"f32[2, {n}]")
+    yield Case("hlo dynamic_slice, columns", start(4), start(2), {"x": "Shard(1)", "a": "Replicate", "b": "Replicate"}, {"y": "Shard(1)"})
+    update = lambda n: one([("x", f"f32[6, {n}]"), ("u", f"f32[2, {n}]"), ("a", "i64[]"), ("b", "i64[]")], "dynamic_update_slice(%x, %u, [%a, %b])", f"f32[6, {n}]")
+    yield Case("hlo dynamic_update_slice, columns", update(4), update(2), {"x": "Shard(1)", "u": "Shard(1)", "a": "Replicate", "b": "Replicate"}, {"y": "Shard(1)"})
