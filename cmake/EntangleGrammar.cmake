@@ -11,7 +11,8 @@ if(EXISTS ${grammar})
   add_custom_command(
     OUTPUT ${outputs}
     COMMAND ${ANTLR4_EXECUTABLE} -Dlanguage=Cpp -visitor -no-listener -Werror -package entangle::grammar -Xexact-output-dir -o ${generated} ${grammar}
-    DEPENDS ${grammar} COMMENT "ANTLR Rules.g4" VERBATIM)
+    COMMAND ${CMAKE_COMMAND} -DFOLDER=${generated} -P ${CMAKE_CURRENT_LIST_DIR}/LateGrammar.cmake
+    DEPENDS ${grammar} ${CMAKE_CURRENT_LIST_DIR}/LateGrammar.cmake COMMENT "ANTLR Rules.g4" VERBATIM)
   add_library(entangle_grammar STATIC ${outputs})
   target_include_directories(entangle_grammar SYSTEM PUBLIC ${generated} ${ANTLR4_INCLUDE_DIR})
   # Code written by the distribution's tool assumes that u8"" is made of char.

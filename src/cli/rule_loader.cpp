@@ -53,6 +53,11 @@ support::Diagnostic not_found(const relation::Text& name, const std::vector<std:
 
 }  // namespace
 
+RuleLoader::Loads& RuleLoader::loads() {
+  static Loads* all = new Loads;
+  return *all;
+}
+
 const LoadedRules& RuleLoader::load_named(const std::vector<std::string>& names) {
   std::vector<relation::Text> texts;
   for (const std::string& name : names) texts.push_back({name, {}});
@@ -88,10 +93,10 @@ const LoadedRules& RuleLoader::load(const std::vector<relation::Text>& names, co
   for (const std::string& path : paths) key.push_back(fs::absolute(path).lexically_normal().string());
   if (!result.errors.empty()) {
     // Two manifests may name the same missing file in different places: never shared.
-    key = {"\n", std::to_string(loaded_.size())};
-    return loaded_.emplace(std::move(key), std::move(result)).first->second;
+    key = {"\n", std::to_string(loads().size())};
+    return loads().emplace(std::move(key), std::move(result)).first->second;
   }
-  if (const auto found = loaded_.find(key); found != loaded_.end()) return found->second;
+  if (const auto found = loads().find(key); found != loads().end()) return found->second;
   rules::Loaded loaded = rules::load_rules(paths, shared, support::cache_folder());
   for (support::Diagnostic& diagnostic : loaded.diagnostics) {
     const bool error = diagnostic.severity == support::Severity::error;
@@ -102,7 +107,7 @@ const LoadedRules& RuleLoader::load(const std::vector<relation::Text>& names, co
   } else {
     ENTANGLE_CHECK(!result.errors.empty(), "rules that do not load without an error");
   }
-  return loaded_.emplace(std::move(key), std::move(result)).first->second;
+  return loads().emplace(std::move(key), std::move(result)).first->second;
 }
 
 }  // namespace entangle::cli

@@ -18,6 +18,7 @@ struct LoadedRules {
   std::vector<support::Diagnostic> warnings;
 };
 
+// All loaders of a process share what was loaded.
 class RuleLoader {
  public:
   // Rule files named on the command line: looked up from the current folder, then in the rule folders.
@@ -28,7 +29,9 @@ class RuleLoader {
  private:
   const LoadedRules& load(const std::vector<relation::Text>& names, const std::string& folder);
 
-  std::map<std::vector<std::string>, LoadedRules> loaded_;
+  using Loads = std::map<std::vector<std::string>, LoadedRules>;
+  // Never taken apart: the program ends with them, and doing so takes longer than checking a small model.
+  static Loads& loads();
 };
 
 }  // namespace entangle::cli

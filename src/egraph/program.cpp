@@ -62,11 +62,7 @@ void collect_patterns(const Expr& expr, std::set<std::string>& out) {
 // `extra` levels below them).
 class Locality {
  public:
-  explicit Locality(const Rule& rule) {
-    for (const Goal& goal : rule.goals) {
-      collect_patterns(*goal.pattern, matched_);
-    }
-  }
+  explicit Locality(const Rule& rule) : rule_(rule) {}
 
   unsigned extra() const { return extra_; }
 
@@ -106,8 +102,16 @@ class Locality {
   }
 
  private:
-  bool visited(const Expr& term) const {
-    return nesting(term) == 0 || matched_.count(rules::to_string(term)) != 0;
+  bool visited(const Expr& term) {
+    if (nesting(term) == 0) {
+      return true;
+    }
+    if (matched_.empty()) {
+      for (const Goal& goal : rule_.goals) {
+        collect_patterns(*goal.pattern, matched_);
+      }
+    }
+    return matched_.count(rules::to_string(term)) != 0;
   }
   static unsigned nested_has(const Expr& expr) {
     unsigned deepest = expr.kind == ExprKind::has ? nesting(expr.args[1]) : 0;
@@ -117,7 +121,8 @@ class Locality {
     return deepest;
   }
 
-  std::set<std::string> matched_;
+  const Rule& rule_;
+  std::set<std::string> matched_;  // the patterns of the rule, once they are asked for
   unsigned extra_ = 0;
 };
 

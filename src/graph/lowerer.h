@@ -69,7 +69,6 @@ class Lowerer {
                                  const std::vector<NodeIndex>& operands) const;
   std::vector<TermId> bases(std::uint32_t rank, NodeIndex node) const;
   bool touches_empty(std::uint32_t rank, NodeIndex node) const;
-  bool is_random(const rules::Lowering& lowering);
   bool of_random_family(const std::string& op);
   std::optional<TermId> literal(const tensor::Attr& value, const tensor::TensorType& type);
 
@@ -120,7 +119,6 @@ class Lowerer {
   std::vector<Waiting> waiting_;
   std::map<Channel, std::vector<Message>> messages_;
   std::map<std::pair<std::string, std::vector<std::size_t>>, std::size_t> collectives_run_;
-  std::unordered_map<const rules::Lowering*, bool> random_;
   std::optional<std::set<std::string>> random_families_;  // names without overload, once they are asked for
   std::map<std::tuple<std::string, std::uint32_t, std::vector<TermId>>,
            std::vector<std::pair<tensor::Attr, TermId>>>

@@ -15,15 +15,6 @@ using term::Value;
 
 namespace {
 
-bool mentions_random(const rules::RuleSet& rules, const rules::Expr& expr) {
-  if (expr.kind == rules::ExprKind::apply && expr.op != rules::kNoOp && rules.op(expr.op).random) {
-    return true;
-  }
-  const auto inside = [&](const rules::Expr& part) { return mentions_random(rules, part); };
-  return std::any_of(expr.args.begin(), expr.args.end(), inside) ||
-         std::any_of(expr.attrs.begin(), expr.attrs.end(), inside);
-}
-
 std::optional<Scalar> number(const Attr& attr) {
   switch (attr.kind()) {
     case Attr::Kind::boolean:
@@ -155,14 +146,6 @@ bool Lowerer::pick(std::uint32_t rank, NodeIndex node) {
   return true;
 }
 
-bool Lowerer::is_random(const rules::Lowering& lowering) {
-  const auto [place, added] = random_.emplace(&lowering, false);
-  if (added) {
-    place->second = mentions_random(target_.rules(), lowering.body);
-  }
-  return place->second;
-}
-
 // Whether some overload of an operator is random: then so are those that are not described, or not with these
 // arguments.
 bool Lowerer::of_random_family(const std::string& op) {
@@ -174,9 +157,10 @@ bool Lowerer::of_random_family(const std::string& op) {
   };
   if (!random_families_) {
     random_families_.emplace();
-    for (const rules::Lowering& lowering : target_.rules().lowerings()) {
-      if (is_random(lowering)) {
-        random_families_->insert(family(lowering.op));
+    const rules::Lowerings& all = target_.rules().lowerings();
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      if (all.head(k).random) {
+        random_families_->insert(family(all.head(k).op));
       }
     }
   }
@@ -300,7 +284,7 @@ bool Lowerer::operation(std::uint32_t rank, NodeIndex node) {
     return size(rank, node, result);
   }
   if (result.value) {
-    if (is_random(*result.lowering)) {
+    if (result.lowering->random) {
       block(rank, node, "`" + at.op + "` is random");
       lowered_.nodes[rank][node].by = result.lowering;
       return true;

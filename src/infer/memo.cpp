@@ -12,35 +12,63 @@ namespace {
 // Words that cannot be confused with a number that follows them: every part of a key begins with one.
 enum Word : std::uint64_t { kClass, kUniform, kLow, kHigh, kOwners, kApplication, kTarget };
 
-bool mentions(const rules::Expr& expr, rules::OpId op) {
-  const auto inside = [&](const rules::Expr& part) { return mentions(part, op); };
-  return ((expr.kind == rules::ExprKind::apply || expr.kind == rules::ExprKind::generic) && expr.op == op) ||
-         std::ranges::any_of(expr.args, inside) || std::ranges::any_of(expr.attrs, inside);
+void collect_operators(const rules::Expr& expr, std::vector<bool>& found) {
+  if (expr.op < found.size()) {
+    found[expr.op] = true;
+  }
+  for (const std::vector<rules::Expr>* parts : {&expr.args, &expr.attrs}) {
+    for (const rules::Expr& part : *parts) {
+      collect_operators(part, found);
+    }
+  }
 }
 
-bool mentions(const rules::Lemma& lemma, rules::OpId op) {
-  const auto inside = [&](const rules::Expr& part) { return mentions(part, op); };
-  const auto given = [&](const rules::Given& g) {
-    return inside(g.pattern) || (g.equal_to && inside(*g.equal_to));
-  };
-  return inside(lemma.left) || inside(lemma.right) || std::ranges::any_of(lemma.given, given) ||
-         std::ranges::any_of(lemma.when, inside) || std::ranges::any_of(lemma.trigger, inside);
+// Of each operator, whether a lemma or a predicate mentions it.
+std::vector<bool> mentioned_operators(const rules::RuleSet& rules) {
+  std::vector<bool> found(rules.operators().size(), false);
+  const auto collect = [&](const rules::Expr& expr) { collect_operators(expr, found); };
+  for (const rules::Lemma& lemma : rules.lemmas()) {
+    collect(lemma.left);
+    collect(lemma.right);
+    for (const rules::Given& given : lemma.given) {
+      collect(given.pattern);
+      if (given.equal_to) {
+        collect(*given.equal_to);
+      }
+    }
+    std::ranges::for_each(lemma.when, collect);
+    std::ranges::for_each(lemma.trigger, collect);
+  }
+  for (const rules::Predicate& predicate : rules.predicates()) {
+    collect(predicate.body);
+  }
+  return found;
 }
 
 }  // namespace
 
 Memo::Memo(Joint& joint) : joint_(joint) {
-  const rules::RuleSet& rules = joint.graph().rules();
-  for (const rules::Operator& op : rules.operators()) {
-    std::vector<bool>& site = site_.emplace_back(op.attributes.size(), false);
-    for (std::size_t k = 0; k < site.size(); ++k) {
-      site[k] =
-          op.attributes[k].name == "site" &&
-          std::ranges::none_of(rules.lemmas(), [&](const rules::Lemma& l) { return mentions(l, op.id); }) &&
-          std::ranges::none_of(rules.predicates(),
-                               [&](const rules::Predicate& p) { return mentions(p.body, op.id); });
+  for (const rules::Operator& op : joint.graph().rules().operators()) {
+    std::vector<bool>& site = site_.emplace_back();
+    for (std::size_t k = 0; k < op.attributes.size(); ++k) {
+      if (op.attributes[k].name == "site") {
+        site.resize(op.attributes.size(), false);
+        site[k] = true;
+      }
     }
   }
+}
+
+const std::vector<bool>& Memo::site_attributes(rules::OpId op) {
+  if (!site_[op].empty() && !std::exchange(asked_for_sites_, true)) {
+    const std::vector<bool> mentioned = mentioned_operators(joint_.graph().rules());
+    for (std::size_t k = 0; k < site_.size(); ++k) {
+      if (mentioned[k]) {
+        site_[k].clear();
+      }
+    }
+  }
+  return site_[op];
 }
 
 std::size_t Memo::Hash::operator()(const MemoKey& key) const {
@@ -92,8 +120,8 @@ void Memo::add_application(const Selection& selection, TermId term, Names& sites
   for (const TermId child : node.children) {
     key.push_back(selection.position(child));
   }
-  const std::vector<bool>& site = site_[node.op];
-  if (std::ranges::find(site, true) == site.end()) {
+  const std::vector<bool>& site = site_attributes(node.op);
+  if (site.empty()) {
     key.push_back(number(node.attrs));
     return;
   }

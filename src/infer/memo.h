@@ -48,11 +48,15 @@ class Memo {
   using Names = std::unordered_map<std::uint64_t, std::uint64_t>;
   std::uint64_t number(const tensor::Attr& attr);
   std::uint64_t number(const tensor::TensorType& type);
+  // Of an operator: see site_.
+  const std::vector<bool>& site_attributes(rules::OpId op);
   void add_class(TermId id, Names& names, Names& places, MemoKey& key);
   void add_application(const Selection& selection, TermId term, Names& sites, MemoKey& key);
 
   Joint& joint_;
-  std::vector<std::vector<bool>> site_;  // by operator: attributes that are mere names of call sites
+  // By operator: which attributes are mere names of call sites; empty where none is.
+  std::vector<std::vector<bool>> site_;
+  bool asked_for_sites_ = false;  // until then those of operators that a lemma mentions are among them
   std::unordered_map<tensor::Attr, std::uint64_t> attrs_;
   std::unordered_map<const tensor::TensorType*, std::uint64_t> types_;  // the joint graph has each type once
   std::unordered_map<MemoKey, Solution, Hash> solutions_;

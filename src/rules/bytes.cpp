@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "entangle/rules/cache.h"
+#include "entangle/support/check.h"
 
 namespace entangle::rules {
 
@@ -104,12 +105,14 @@ void Reader::get(tensor::Attr& value) {
 
 template <class A>
 static void fields(A& a, Type& x) {
-  a(x.base, x.depth, x.nonempty, x.optional, x.holes, x.of);
+  a(x.base);
+  a.sparse(x.depth, x.nonempty, x.optional, x.holes, x.of);
 }
 template <class A>
 static void fields(A& a, Expr& x) {
-  a(x.kind, x.operation, x.builtin, x.shift, x.span, x.type, x.value, x.name, x.op, x.slot, x.binders,
-    x.binder_names, x.args, x.attrs);
+  a(x.kind);
+  a.sparse(x.args, x.type, x.span, x.name, Place{x.slot}, Place{x.op}, x.attrs, x.operation, x.builtin,
+           x.shift, x.value, x.binders, x.binder_names);
 }
 template <class A>
 static void fields(A& a, Variable& x) {
@@ -137,9 +140,10 @@ static void fields(A& a, Let& x) {
 }
 template <class A>
 static void fields(A& a, Operator& x) {
-  a(x.id, x.name, x.tensors, x.attributes, x.slots, x.elementwise, x.commutative, x.clean, x.rearranges,
-    x.free, x.random, x.drawn, x.lets, x.requires_, x.shape, x.dtype, x.value_index, x.value, x.axes, x.linear,
-    x.because, x.span);
+  a(x.id, x.name, x.span);
+  a.sparse(x.tensors, x.attributes, x.slots, x.elementwise, x.commutative, x.clean, x.rearranges, x.free,
+           x.random, x.drawn, x.lets, x.requires_, x.shape, x.dtype, Place{x.value_index}, x.value, x.axes,
+           x.linear, x.because);
 }
 template <class A>
 static void fields(A& a, OperatorVariable& x) {
@@ -168,31 +172,42 @@ static void fields(A& a, Law& x) {
 }
 template <class A>
 static void fields(A& a, Lowering& x) {
-  a(x.kind, x.op, x.parameters, x.positional, x.slots, x.result_types, x.rank_in_group, x.group_size,
-    x.group_ranks, x.site, x.condition, x.body, x.span);
+  a(x.op, x.span, x.body);
+  a.sparse(x.parameters, x.positional, x.slots, x.kind, Place{x.result_types}, Place{x.rank_in_group},
+           Place{x.group_size}, Place{x.group_ranks}, Place{x.site}, x.condition, x.random);
+}
+template <class A>
+static void fields(A& a, Contents::Lowered& x) {
+  a(x.op, x.random, x.size);
 }
 template <class A>
 static void fields(A& a, Contents& x) {
-  a(x.operators, x.lemmas, x.predicates, x.functions, x.laws, x.lowerings, x.accept, x.fingerprint);
+  a(x.operators, x.lemmas, x.predicates, x.functions, x.laws, x.accept, x.fingerprint, x.lowerings);
 }
 
 std::optional<std::string> to_bytes(const RuleSet& rules) {
-  Contents contents{rules.operators(),
-                    rules.lemmas(),
-                    rules.predicates(),
-                    rules.functions(),
-                    rules.laws(),
-                    rules.lowerings(),
-                    {},
-                    rules.fingerprint()};
+  Contents contents{rules.operators(),   rules.lemmas(),
+                    rules.predicates(),  rules.functions(),
+                    rules.laws(),        {},
+                    rules.fingerprint(), {}};
   for (const support::FileId file : rules.files()) contents.accept.push_back(rules.accept(file));
+  std::string lowerings;
+  bool ok = true;
+  for (const Lowering& lowering : rules.lowerings()) {
+    Writer writer(rules.files());
+    writer(lowering);
+    ok = ok && writer.ok();
+    const std::string bytes = writer.take();
+    contents.lowerings.push_back({lowering.op, lowering.random, bytes.size()});
+    lowerings += bytes;
+  }
   Writer writer(rules.files());
   writer(contents);
-  return writer.ok() ? std::optional(writer.take()) : std::nullopt;
+  return ok && writer.ok() ? std::optional(writer.take() + lowerings) : std::nullopt;
 }
 
 struct RuleSetParts {
-  static std::shared_ptr<const RuleSet> assemble(Contents contents,
+  static std::shared_ptr<const RuleSet> assemble(Contents contents, Lowerings::Decode decode,
                                                  const std::vector<support::FileId>& files) {
     auto rules = std::make_shared<RuleSet>();
     rules->operators_ = std::move(contents.operators);
@@ -200,13 +215,15 @@ struct RuleSetParts {
     rules->predicates_ = std::move(contents.predicates);
     rules->functions_ = std::move(contents.functions);
     rules->laws_ = std::move(contents.laws);
-    rules->lowerings_ = std::move(contents.lowerings);
     rules->fingerprint_ = contents.fingerprint;
     rules->files_ = files;
     for (const Operator& op : rules->operators_) rules->op_by_name_.emplace(op.name, op.id);
-    for (std::size_t k = 0; k < rules->lowerings_.size(); ++k) {
-      rules->lowerings_by_op_[rules->lowerings_[k].op].push_back(k);
+    std::vector<Lowerings::Head> heads;
+    for (Contents::Lowered& lowering : contents.lowerings) {
+      rules->lowerings_by_op_[lowering.op].push_back(heads.size());
+      heads.push_back({std::move(lowering.op), lowering.random});
     }
+    rules->lowerings_ = Lowerings(std::move(heads), std::move(decode));
     for (std::size_t k = 0; k < files.size(); ++k) {
       if (contents.accept[k] != Accept::none) rules->accept_.emplace(files[k], contents.accept[k]);
     }
@@ -214,13 +231,28 @@ struct RuleSetParts {
   }
 };
 
-std::shared_ptr<const RuleSet> from_bytes(const std::string& bytes,
-                                          const std::vector<support::FileId>& files) {
-  Reader reader(bytes, files);
+std::shared_ptr<const RuleSet> from_bytes(std::string bytes, const std::vector<support::FileId>& files) {
+  const auto kept = std::make_shared<const std::string>(std::move(bytes));
+  Reader reader(*kept, files);
   Contents contents;
   reader(contents);
-  if (!reader.ok() || !reader.at_end() || contents.accept.size() != files.size()) return nullptr;
-  return RuleSetParts::assemble(std::move(contents), files);
+  if (!reader.ok() || contents.accept.size() != files.size()) return nullptr;
+  std::vector<std::string_view> parts;
+  std::string_view rest = reader.rest();
+  for (const Contents::Lowered& lowering : contents.lowerings) {
+    if (lowering.size > rest.size()) return nullptr;
+    parts.push_back(rest.substr(0, lowering.size));
+    rest.remove_prefix(lowering.size);
+  }
+  if (!rest.empty()) return nullptr;
+  auto decode = [kept, parts = std::move(parts), files](std::size_t index) {
+    Lowering lowering;
+    Reader part(parts[index], files);
+    part(lowering);
+    ENTANGLE_CHECK(part.ok() && part.rest().empty(), "a lowering is damaged in spite of the checksum");
+    return lowering;
+  };
+  return RuleSetParts::assemble(std::move(contents), std::move(decode), files);
 }
 
 }  // namespace entangle::rules

@@ -1,5 +1,6 @@
 // Values as bytes and back. One list of fields serves both directions: `fields(archive, value)` passes every
-// field to the archive, which appends it to its bytes (Writer) or takes it from them (Reader).
+// field to the archive, which appends it to its bytes (Writer) or takes it from them (Reader). Fields that
+// mostly have their initial value go through `archive.sparse(...)`: a mask says which of them follow.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,43 @@
 
 namespace entangle::rules {
 
+// A number that is ~0 where there is none (OpId, Slot).
+struct Place {
+  std::uint32_t& value;
+};
+
+inline bool is_initial(bool value) {
+  return !value;
+}
+template <class T>
+requires(std::is_enum_v<T> || std::is_integral_v<T>) bool is_initial(const T& value) {
+  return value == T{};
+}
+inline bool is_initial(const Place& place) {
+  return place.value == ~std::uint32_t{0};
+}
+inline bool is_initial(const support::Span& span) {
+  return span == support::Span{};
+}
+inline bool is_initial(const tensor::Attr& attr) {
+  return attr.is_none();
+}
+inline bool is_initial(const std::string& text) {
+  return text.empty();
+}
+template <class T>
+bool is_initial(const std::vector<T>& list) {
+  return list.empty();
+}
+template <class T>
+bool is_initial(const std::optional<T>& value) {
+  return !value.has_value();
+}
+inline bool is_initial(const Type& type) {
+  return type.base == Base::any && type.depth == 0 && !type.nonempty && !type.optional && !type.holes &&
+         type.of.empty();
+}
+
 class Writer {
  public:
   // Files are written as their place in this list.
@@ -23,6 +61,14 @@ class Writer {
   template <class... T>
   void operator()(const T&... values) {
     (put(values), ...);
+  }
+  template <class... T>
+  void sparse(const T&... values) {
+    std::uint64_t mask = 0;
+    std::uint64_t bit = 1;
+    ((mask |= is_initial(values) ? 0 : bit, bit <<= 1), ...);
+    put(mask);
+    ((is_initial(values) ? void() : put(values)), ...);
   }
   // False once a value without such a form was met.
   bool ok() const { return ok_; }
@@ -36,6 +82,7 @@ class Writer {
   requires(std::is_enum_v<T> || std::is_integral_v<T>) void put(const T& value) {
     put(static_cast<std::uint64_t>(value));
   }
+  void put(const Place& place) { put(place.value); }
   void put(const std::string& value) {
     put(value.size());
     bytes_ += value;
@@ -74,10 +121,22 @@ class Reader {
   void operator()(T&... values) {
     (get(values), ...);
   }
+  template <class... T>
+  void sparse(T&&... values) {
+    std::uint64_t mask = number();
+    ((read_if((mask & 1) != 0, values), mask >>= 1), ...);
+    ok_ = ok_ && mask == 0;
+  }
   bool ok() const { return ok_; }
-  bool at_end() const { return rest_.empty(); }
+  // What was not read.
+  std::string_view rest() const { return rest_; }
 
   std::uint64_t number() {
+    if (!rest_.empty() && static_cast<unsigned char>(rest_.front()) < 0x80) {
+      const auto byte = static_cast<unsigned char>(rest_.front());
+      rest_.remove_prefix(1);
+      return byte;
+    }
     std::uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
       if (rest_.empty()) break;
@@ -93,6 +152,7 @@ class Reader {
   requires(std::is_enum_v<T> || std::is_integral_v<T>) void get(T& value) {
     value = static_cast<T>(number());
   }
+  void get(Place& place) { get(place.value); }
   void get(std::string& value) {
     const std::size_t size = length();
     value.assign(rest_.substr(0, size));
@@ -117,6 +177,11 @@ class Reader {
   void get(T& value) { fields(*this, value); }
 
  private:
+  // The values are as they were made where nothing is read.
+  template <class T>
+  void read_if(bool present, T& value) {
+    if (present && ok_) get(value);
+  }
   // Of what takes at least a byte for each entry.
   std::size_t length() {
     const std::uint64_t size = number();
@@ -129,16 +194,21 @@ class Reader {
   bool ok_ = true;
 };
 
-// The contents of a rule set, with every operator, lemma and lowering.
+// The contents of a rule set but for its lowerings, which follow one by one.
 struct Contents {
   std::vector<Operator> operators;
   std::vector<Lemma> lemmas;
   std::vector<Predicate> predicates;
   std::vector<ScalarFunction> functions;
   std::vector<Law> laws;
-  std::vector<Lowering> lowerings;
   std::vector<Accept> accept;  // of each file
   std::uint64_t fingerprint = 0;
+  struct Lowered {
+    std::string op;
+    bool random = false;
+    std::size_t size = 0;  // of its bytes
+  };
+  std::vector<Lowered> lowerings;
 };
 
 }  // namespace entangle::rules

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMagic = "entangle rules 1\n";
+constexpr std::string_view kMagic = "entangle rules 2\n";
 
 // The running program, and what tells one build of it from another.
 struct Program {
@@ -60,7 +60,7 @@ static void fields(A& a, Entry& x) {
 namespace {
 
 // The rule set of an entry if it holds for the files as they are now; registers these.
-std::shared_ptr<const RuleSet> valid(const Entry& entry) {
+std::shared_ptr<const RuleSet> valid(Entry entry) {
   std::error_code ignored;
   for (const std::string& path : entry.absent) {
     if (fs::is_regular_file(path, ignored)) return nullptr;
@@ -75,7 +75,7 @@ std::shared_ptr<const RuleSet> valid(const Entry& entry) {
   for (std::size_t k = 0; k < texts.size(); ++k) {
     files.push_back(support::add_source(entry.files[k].path, std::move(texts[k])));
   }
-  return from_bytes(entry.rules, files);
+  return from_bytes(std::move(entry.rules), files);
 }
 
 std::optional<Entry> read(const fs::path& path) {
@@ -92,7 +92,7 @@ std::optional<Entry> read(const fs::path& path) {
   const std::vector<support::FileId> no_spans;
   Reader reader(body, no_spans);
   reader(entry);
-  return reader.ok() && reader.at_end() ? std::optional(std::move(entry)) : std::nullopt;
+  return reader.ok() && reader.rest().empty() ? std::optional(std::move(entry)) : std::nullopt;
 }
 
 void write(const fs::path& path, const Entry& entry) {
@@ -125,8 +125,8 @@ Loaded load_rules(const std::vector<std::string>& paths, const std::vector<std::
   std::ostringstream name;
   name << "rules-" << std::hex << support::hash_bytes(asked);
   const fs::path place = fs::path(cache_folder) / name.str();
-  if (const auto known = read(place); known && known->question == entry.question) {
-    if (auto rules = valid(*known)) return {std::move(rules), {}};
+  if (auto known = read(place); known && known->question == entry.question) {
+    if (auto rules = valid(std::move(*known))) return {std::move(rules), {}};
   }
   FilesSeen seen;
   Loaded loaded = load_rules(paths, folders, seen);

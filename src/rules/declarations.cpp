@@ -107,6 +107,7 @@ std::shared_ptr<const RuleSet> Resolver::run() {
       }
     }
   }
+  finish_lowerings();
   return rules_;
 }
 

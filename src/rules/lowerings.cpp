@@ -43,9 +43,19 @@ void Resolver::resolve_lowering(const syntax::LoweringText& text, support::Span 
     }
     lowering.body = std::move(body.expr);
   }
-  const std::size_t index = rules_->lowerings_.size();
-  rules_->lowerings_by_op_[lowering.op].push_back(index);
-  rules_->lowerings_.push_back(std::move(lowering));
+  rules_->lowerings_by_op_[lowering.op].push_back(lowerings_.size());
+  lowerings_.push_back(std::move(lowering));
+}
+
+void Resolver::finish_lowerings() {
+  const auto random = [&](const Expr& expr, const auto& again) -> bool {
+    if (expr.kind == ExprKind::apply && expr.op != kNoOp && rules_->op(expr.op).random) return true;
+    const auto inside = [&](const Expr& part) { return again(part, again); };
+    return std::any_of(expr.args.begin(), expr.args.end(), inside) ||
+           std::any_of(expr.attrs.begin(), expr.attrs.end(), inside);
+  };
+  for (Lowering& lowering : lowerings_) lowering.random = random(lowering.body, random);
+  rules_->lowerings_ = Lowerings(std::move(lowerings_));
 }
 
 }  // namespace entangle::rules

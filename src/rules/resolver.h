@@ -62,12 +62,15 @@ class Resolver {
 
   // lowerings.cpp
   void resolve_lowering(const syntax::LoweringText& text, support::Span span);
+  // What is known of them only when all operators are; hands them over.
+  void finish_lowerings();
 
   void report(std::string_view id, support::Span span, std::string message, std::string suggestion = {});
 
   const std::vector<syntax::File>& files_;
   std::vector<support::Diagnostic>& diagnostics_;
   std::shared_ptr<RuleSet> rules_;
+  std::vector<Lowering> lowerings_;
   Globals globals_;
   std::vector<Variable> no_slots_;
 };

@@ -1,13 +1,12 @@
 #include "entangle/smt/solver.h"
 
-#include <z3++.h>
-
 #include <algorithm>
 #include <atomic>
 #include <set>
 #include <unordered_map>
 #include <utility>
 
+#include "delayed_z3.h"
 #include "entangle/support/check.h"
 #include "entangle/support/text.h"
 #include "node.h"
@@ -98,9 +97,9 @@ class Translator {
       case Kind::apply:
         return declare(term.function())(vector_of(context_, arguments, arguments.size()));
       case Kind::add:
-        return nary(&Z3_mk_add, arguments);
+        return nary(z3::Z3_mk_add.function(), arguments);
       case Kind::multiply:
-        return nary(&Z3_mk_mul, arguments);
+        return nary(z3::Z3_mk_mul.function(), arguments);
       case Kind::divide:
       case Kind::div:
         return arguments[0] / arguments[1];
@@ -119,9 +118,9 @@ class Translator {
       case Kind::logical_not:
         return !arguments[0];
       case Kind::logical_and:
-        return nary(&Z3_mk_and, arguments);
+        return nary(z3::Z3_mk_and.function(), arguments);
       case Kind::logical_or:
-        return nary(&Z3_mk_or, arguments);
+        return nary(z3::Z3_mk_or.function(), arguments);
       case Kind::forall:
         return z3::forall(vector_of(context_, arguments, arguments.size() - 1), arguments.back());
       case Kind::exists:
@@ -139,7 +138,7 @@ struct Engine {
   explicit Engine(const Limits& limits)
       : translator(std::make_shared<Translator>()),
         // The plain core: strategies chosen by the general solver measure time.
-        solver(translator->context(), Z3_mk_simple_solver(translator->context())) {
+        solver(translator->context(), z3::Z3_mk_simple_solver(translator->context())) {
     z3::params parameters(translator->context());
     parameters.set("random_seed", limits.seed);
     if (limits.steps != 0) {
@@ -254,7 +253,7 @@ struct Model::Impl {
       if (!value.is_numeral()) {
         return std::nullopt;
       }
-      mpq_class result(Z3_get_numeral_string(value.ctx(), value), 10);
+      mpq_class result(z3::Z3_get_numeral_string(value.ctx(), value), 10);
       result.canonicalize();
       return result;
     } catch (const z3::exception&) {
@@ -285,7 +284,7 @@ std::optional<mpq_class> Model::rational(const Term& term) const {
 }
 
 std::string Model::to_string() const {
-  return Z3_model_to_string(impl_->translator->context(), impl_->model);
+  return z3::Z3_model_to_string(impl_->translator->context(), impl_->model);
 }
 
 // --- Solver
@@ -469,7 +468,7 @@ std::string solver_version() {
   unsigned minor = 0;
   unsigned build = 0;
   unsigned revision = 0;
-  Z3_get_version(&major, &minor, &build, &revision);
+  z3::Z3_get_version(&major, &minor, &build, &revision);
   return "Z3 " + std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(build);
 }
 

@@ -1,14 +1,15 @@
 #include "entangle/support/diagnostic.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <deque>
-#include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <shared_mutex>
-#include <sstream>
 
 #include "entangle/support/text.h"
 
@@ -137,10 +138,8 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 FileId add_source(std::string path, std::string text) {
   Source added{std::move(path), std::move(text), {0}};
-  for (std::size_t i = 0; i < added.text.size(); ++i) {
-    if (added.text[i] == '\n') {
-      added.line_starts.push_back(i + 1);
-    }
+  for (std::size_t at = added.text.find('\n'); at != std::string::npos; at = added.text.find('\n', at + 1)) {
+    added.line_starts.push_back(at + 1);
   }
   Registry& all = registry();
   const std::unique_lock lock(all.mutex);
@@ -191,21 +190,31 @@ std::string render(const Diagnostic& diagnostic) {
 }
 
 Result<std::string> read_file(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    return error("support/cannot-read", {}, "cannot read " + path + ": it is a folder");
-  }
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  if (stream && stream.peek() != std::ifstream::traits_type::eof()) {
-    text << stream.rdbuf();
-  }
-  if (stream.bad() || !stream.is_open() || text.fail()) {
-    const std::string reason = errno != 0 ? std::strerror(errno) : "not a readable file";
+  const auto failed = [&](const std::string& reason) {
     return error("support/cannot-read", {}, "cannot read " + path + ": " + reason);
+  };
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return failed(std::strerror(errno));
+  struct Closing {
+    int file;
+    ~Closing() { ::close(file); }
+  } const closing{file};
+  struct stat status {};
+  if (::fstat(file, &status) != 0) return failed(std::strerror(errno));
+  if (S_ISDIR(status.st_mode)) return failed("it is a folder");
+  // The size is a hint: pipes have none, and files may grow.
+  std::string text(static_cast<std::size_t>(std::max<off_t>(status.st_size, 0)) + 1, '\0');
+  std::size_t size = 0;
+  while (true) {
+    const ssize_t got = ::read(file, text.data() + size, text.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failed(std::strerror(errno));
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+    if (size == text.size()) text.resize(2 * size);
   }
-  return std::move(text).str();
+  text.resize(size);
+  return text;
 }
 
 Result<FileId> read_source(const std::string& path) {

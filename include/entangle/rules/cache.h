@@ -21,8 +21,8 @@ Loaded load_rules(const std::vector<std::string>& paths, const std::vector<std::
 
 // A rule set as bytes, without the texts of its files. Nothing if it holds what has no such form.
 std::optional<std::string> to_bytes(const RuleSet& rules);
-// The rule set again, for files registered in the same order. Null if the bytes are no rule set.
-std::shared_ptr<const RuleSet> from_bytes(const std::string& bytes,
-                                          const std::vector<support::FileId>& files);
+// The rule set again, for files registered in the same order; its lowerings are decoded when they are asked
+// for. Null if the bytes are no rule set.
+std::shared_ptr<const RuleSet> from_bytes(std::string bytes, const std::vector<support::FileId>& files);
 
 }  // namespace entangle::rules

@@ -4,7 +4,9 @@
 // (include order, then file order), which is the order in which rules are tried.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -161,9 +163,57 @@ struct Lowering {
   Slot group_size = kNoSlot;     // collectives: n
   Slot group_ranks = kNoSlot;    // collectives: members, the ranks of the group in order
   Slot site = kNoSlot;           // number of this call of this operator in its graph
+  bool random = false;           // the body applies a random operator
   std::optional<Expr> condition;
   Expr body;
   support::Span span;
+};
+
+// The lowerings of a rule set, in order. Of those that come from a cache each is decoded when it is first
+// asked for: a library has hundreds, a program uses a few dozen. Copies share them.
+class Lowerings {
+ public:
+  // What is known of a lowering without decoding it.
+  struct Head {
+    std::string op;
+    bool random = false;
+  };
+  using Decode = std::function<Lowering(std::size_t)>;
+
+  Lowerings() = default;
+  explicit Lowerings(std::vector<Lowering> all);
+  Lowerings(std::vector<Head> heads, Decode decode);
+
+  std::size_t size() const { return heads_.size(); }
+  const Head& head(std::size_t index) const { return heads_[index]; }
+  const Lowering& operator[](std::size_t index) const;
+
+  class Iterator {
+   public:
+    Iterator(const Lowerings& all, std::size_t index) : all_(&all), index_(index) {}
+    const Lowering& operator*() const { return (*all_)[index_]; }
+    Iterator& operator++() {
+      ++index_;
+      return *this;
+    }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    const Lowerings* all_;
+    std::size_t index_;
+  };
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, size()}; }
+
+ private:
+  struct Cell {
+    std::once_flag decoded;
+    std::unique_ptr<const Lowering> lowering;
+  };
+
+  std::vector<Head> heads_;
+  std::shared_ptr<std::vector<Cell>> cells_;
+  Decode decode_;
 };
 
 enum class Accept : std::uint8_t { none, bounded, proved };
@@ -179,7 +229,7 @@ class RuleSet {
   const Predicate* find_predicate(std::string_view name) const;
   const std::vector<ScalarFunction>& functions() const { return functions_; }
   const std::vector<Law>& laws() const { return laws_; }
-  const std::vector<Lowering>& lowerings() const { return lowerings_; }
+  const Lowerings& lowerings() const { return lowerings_; }
   // Indices into lowerings(), in order; empty for an operator nobody has described.
   const std::vector<std::size_t>& lowerings_of(const std::string& framework_op) const;
   const std::vector<support::FileId>& files() const { return files_; }
@@ -199,7 +249,7 @@ class RuleSet {
   std::vector<Predicate> predicates_;
   std::vector<ScalarFunction> functions_;
   std::vector<Law> laws_;
-  std::vector<Lowering> lowerings_;
+  Lowerings lowerings_;
   std::unordered_map<std::string, std::vector<std::size_t>> lowerings_by_op_;
   std::vector<support::FileId> files_;
   std::uint64_t fingerprint_ = 0;
