@@ -289,7 +289,7 @@ std::optional<Array> apply(const std::string& op, const Attr& attrs, const Array
     const std::size_t d = size(at[0]);
     return build(shape, [&](const Index& i) {
       Index from = joined(i, 0, d, {});
-      from.push_back(i[d] * size(at[2]) + i[d + 1] * size(at[3]));
+      from.push_back(i[d] + i[d + 1]);
       return x.at(joined(i, d + 2, i.size(), from));
     });
   }
@@ -298,7 +298,7 @@ std::optional<Array> apply(const std::string& op, const Attr& attrs, const Array
     return build(shape, [&](const Index& i) {
       double total = 0;
       each({x.shape[d], x.shape[d + 1]}, [&](const Index& window) {
-        if (window[0] * size(at[2]) + window[1] * size(at[3]) != i[d]) return;
+        if (window[0] + window[1] != i[d]) return;
         const Index from = joined(window, 0, 2, joined(i, 0, d, {}));
         total += x.at(joined(i, d + 1, i.size(), from));
       });

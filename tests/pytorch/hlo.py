@@ -273,6 +273,13 @@ def collectives(s):
     everywhere("collective_permute", lambda r: [xs[r], [[0, 1], [1, 0]]], lambda r: xs[1 - r])
     everywhere("collective_permute", lambda r: [xs[r], [[0, 1]]], lambda r: xs[0] if r == 1 else torch.zeros_like(xs[0]))
     everywhere("collective_broadcast", lambda r: [xs[r]], lambda r: xs[0])
+    pairs = [[x, 2 * x] for x in xs]
+    for op, f in (("sum", lambda t: t.sum(0)), ("max", lambda t: t.amax(0))):
+        everywhere("all_reduce", lambda r: [pairs[r], op], lambda r: [f(joined), f(2 * joined)])
+        everywhere("reduce_scatter", lambda r: [pairs[r], op, 1], lambda r: [f(t).chunk(WORLD, 1)[r] for t in (joined, 2 * joined)])
+    everywhere("all_gather", lambda r: [pairs[r], 0], lambda r: [torch.cat(xs), 2 * torch.cat(xs)])
+    everywhere("all_to_all", lambda r: [list(xs[r].chunk(WORLD, 0))], lambda r: [x.chunk(WORLD, 0)[r] for x in xs])
+    everywhere("collective_permute_start", lambda r: [xs[r], [[0, 1], [1, 0]]], lambda r: xs[1 - r])
     everywhere("all_reduce_start", lambda r: [xs[r], "sum"], lambda r: joined.sum(0))
     everywhere("all_gather_start", lambda r: [xs[r], 1], lambda r: torch.cat(xs, 1))
     for op in ("all_reduce_done", "all_gather_done", "collective_permute_done"):
