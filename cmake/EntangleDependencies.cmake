@@ -31,4 +31,8 @@ entangle_external(yaml "${ENTANGLE_YAML_ARCHIVE}" yaml-cpp yaml-cpp)
 entangle_external(gmpxx "${ENTANGLE_GMPXX_ARCHIVE}" gmpxx gmpxx)
 entangle_external(gmp "${ENTANGLE_GMP_ARCHIVE}" gmp gmp)
 entangle_external(antlr "${ENTANGLE_ANTLR_ARCHIVE}" "${ANTLR4_RUNTIME_LIBRARY}" antlr4-runtime)
-set(ENTANGLE_EXTERNAL_LIBRARIES fmt::fmt simdjson::simdjson ${yaml} ${gmpxx} ${gmp} ${antlr} ${CMAKE_DL_LIBS})
+# Z3 is loaded when it is first needed (src/smt/delayed_z3.h). Should the headers of another version call a function that is not
+# listed there, the program is linked with the library after all.
+set(z3_if_needed $<BUILD_INTERFACE:-Wl,--push-state,--as-needed,${ENTANGLE_Z3_LIBRARY},--pop-state>
+                 $<INSTALL_INTERFACE:-Wl,--push-state,--as-needed,-lz3,--pop-state>)
+set(ENTANGLE_EXTERNAL_LIBRARIES fmt::fmt simdjson::simdjson ${yaml} ${gmpxx} ${gmp} ${antlr} ${z3_if_needed} ${CMAKE_DL_LIBS})

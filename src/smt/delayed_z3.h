@@ -3,7 +3,7 @@
 //
 // z3++.h calls the functions of Z3 by their unqualified names from inside namespace z3. The objects of the
 // same names defined there are found first, and each looks its function up when it is first called. A
-// function that is used and not listed here is an undefined reference when the program is linked.
+// function that is used and not listed here is found by the linker, and the library loaded at the start.
 #pragma once
 
 #include <z3.h>
