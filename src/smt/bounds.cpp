@@ -98,7 +98,8 @@ class Bounds {
     }
   }
 
-  bool holds(const Term& goal, const Case& in) {
+  bool holds(const Term& stated, const Case& in) {
+    const Term goal = over_integers(stated);
     switch (goal.kind()) {
       case Kind::constant:
         return goal.is_true();
@@ -119,10 +120,11 @@ class Bounds {
   }
 
   // The possible cases in which a condition has a truth value; together they cover all there are.
-  std::vector<Case> cases(const Term& condition, bool truth, const Case& in) {
+  std::vector<Case> cases(const Term& stated, bool truth, const Case& in) {
     if (++asked_ > kMostQuestions) {
       return {in};  // still all there are
     }
+    const Term condition = over_integers(stated);
     switch (condition.kind()) {
       case Kind::constant:
         return condition.is_true() == truth ? std::vector<Case>{in} : std::vector<Case>{};
@@ -200,6 +202,74 @@ class Bounds {
   static constexpr std::size_t kMostCases = 64;
   // Choices inside choices can take exponentially many: then nothing is shown.
   static constexpr std::size_t kMostQuestions = 20000;
+
+  // A comparison of reals that are made of integers, as one of integers; any other term as it is.
+  Term over_integers(const Term& term) {
+    const bool comparison =
+        term.kind() == Kind::less || term.kind() == Kind::less_equal || term.kind() == Kind::equal;
+    if (!comparison || term.arguments()[0].sort() != Sort::real) {
+      return term;
+    }
+    const std::optional<Term> left = integral(term.arguments()[0]);
+    const std::optional<Term> right = left ? integral(term.arguments()[1]) : std::nullopt;
+    if (!right) {
+      return term;
+    }
+    return term.kind() == Kind::less    ? *left < *right
+           : term.kind() == Kind::equal ? eq(*left, *right)
+                                        : *left <= *right;
+  }
+
+  // The integer term of the same value: sums, products and choices of integers that were turned into reals.
+  std::optional<Term> integral(const Term& real) {
+    if (real.sort() == Sort::integer) {
+      return real;
+    }
+    if (const auto known = integral_.find(real); known != integral_.end()) {
+      return known->second;
+    }
+    std::optional<Term> result;
+    std::vector<Term> parts;
+    const auto convert = [&](std::size_t first) {
+      for (std::size_t k = first; k < real.arguments().size(); ++k) {
+        const std::optional<Term> part = integral(real.arguments()[k]);
+        if (!part) {
+          return false;
+        }
+        parts.push_back(*part);
+      }
+      return true;
+    };
+    switch (real.kind()) {
+      case Kind::constant:
+        if (const auto value = real.as_rational(); value && value->get_den() == 1) {
+          result = Term::integer(mpz_class(value->get_num()));
+        }
+        break;
+      case Kind::to_real:
+        result = real.arguments()[0];
+        break;
+      case Kind::add:
+        if (convert(0)) {
+          result = sum(std::move(parts));
+        }
+        break;
+      case Kind::multiply:
+        if (convert(0)) {
+          result = product(std::move(parts));
+        }
+        break;
+      case Kind::ite:
+        if (convert(1)) {
+          result = ite(real.arguments()[0], parts[0], parts[1]);
+        }
+        break;
+      default:
+        break;
+    }
+    integral_.emplace(real, result);
+    return result;
+  }
 
   // The first argument that is a choice between integers.
   static std::optional<std::size_t> choice_in(const Term& term) {
@@ -334,6 +404,7 @@ class Bounds {
   }
 
   std::size_t asked_ = 0;
+  std::unordered_map<Term, std::optional<Term>> integral_;
 };
 
 }  // namespace

@@ -42,6 +42,21 @@ TEST_CASE("masked and shifted indices stay in their block") {
     CHECK(!follows_by_bounds(in_vocabulary, 0 <= index && index < 24));
     CHECK(!follows_by_bounds(in_vocabulary, 1 <= index));
   }
+  // The same in reals: masks and offsets that are multiplied as numbers.
+  const Term real_id = to_real(id);
+  const Term real_mask = to_real(inside);
+  for (const Term& index :
+       {real_mask * (real_id - Term::real(25)), real_mask * (real_id + real_mask * Term::real(-25)),
+        ite(eq(real_mask, Term::real(1)), real_id - Term::real(25), Term::real(0))}) {
+    CHECK(follows_by_bounds(in_vocabulary, Term::real(0) <= index && index < Term::real(25)));
+    CHECK(!follows_by_bounds(in_vocabulary, Term::real(0) <= index && index < Term::real(24)));
+    CHECK(!follows_by_bounds(in_vocabulary, Term::real(1) <= index));
+  }
+  // Nothing is known of what is no integer.
+  const Term real = Term::variable("r", Sort::real);
+  CHECK(!follows_by_bounds({Term::real(0) < real}, Term::real(1) <= real));
+  CHECK(
+      !follows_by_bounds({Term::real(0) < to_real(t) * Term::real(mpq_class(1, 2))}, Term::real(1) <= real));
   // The last block needs no upper mask, the first no lower one.
   CHECK(follows_by_bounds(in_vocabulary, 0 <= ite(id < 75, 0, id - 75) && ite(id < 75, 0, id - 75) < 25));
   CHECK(!follows_by_bounds({0 <= id}, ite(id < 75, 0, id - 75) < 25));
