@@ -37,7 +37,7 @@ std::size_t mutated_tensors(const Node& node) {
   return count;
 }
 
-NodeIndex Graph::find(const std::string& node_name) const {
+NodeIndex Graph::find(std::string_view node_name) const {
   const auto found = index.find(node_name);
   return found == index.end() ? kNoNode : found->second;
 }

@@ -1,6 +1,8 @@
 #include "json.h"
 
+#include <memory>
 #include <optional>
+#include <type_traits>
 #include <unordered_set>
 
 namespace entangle::graph::json {
@@ -39,6 +41,10 @@ namespace {
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
+}
+// In a text: stands for itself, and is not its end.
+bool is_plain(char c) {
+  return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
@@ -98,6 +104,8 @@ class Parser {
   support::Result<Document> run() {
     skip_space();
     Document document;
+    constexpr std::size_t kFirstBlock = 1 << 16;
+    document.memory = std::make_unique<std::pmr::monotonic_buffer_resource>(kFirstBlock);
     document_ = &document;
     if (!value(document.root, 0)) {
       return *error_;
@@ -240,6 +248,10 @@ class Parser {
       if (c == '"') {
         break;
       }
+      if (is_plain(c)) {
+        ++at;
+        continue;
+      }
       if (c == '\\') {
         if (changed == nullptr) {
           changed = &document_->unescaped.emplace_back();
@@ -325,13 +337,17 @@ class Parser {
       ++at_;
       return true;
     }
+    const std::size_t begin = items_.size();
     while (true) {
-      if (!value(out.items.emplace_back(), depth + 1)) {
+      Value item;
+      if (!value(item, depth + 1)) {
         return false;
       }
+      items_.push_back(item);
       skip_space();
       if (peek() == ']') {
         ++at_;
+        out.items = keep(items_, begin);
         return true;
       }
       if (peek() != ',') {
@@ -350,11 +366,12 @@ class Parser {
       ++at_;
       return true;
     }
+    const std::size_t begin = members_.size();
     while (true) {
       if (peek() != '"') {
         return fail("expected a key in quotes");
       }
-      Member& member = out.members.emplace_back();
+      Member member;
       member.key.offset = static_cast<std::uint32_t>(at_);
       if (!string(member.key)) {
         return false;
@@ -368,9 +385,11 @@ class Parser {
       if (!value(member.value, depth + 1)) {
         return false;
       }
+      members_.push_back(member);
       skip_space();
       if (peek() == '}') {
         ++at_;
+        out.members = keep(members_, begin);
         return unique_keys(out);
       }
       if (peek() != ',') {
@@ -379,6 +398,17 @@ class Parser {
       ++at_;
       skip_space();
     }
+  }
+
+  // Moves the entries from `begin` on, which are complete, to the document.
+  template <class T>
+  std::span<const T> keep(std::vector<T>& open, std::size_t begin) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const std::size_t count = open.size() - begin;
+    auto* kept = static_cast<T*>(document_->memory->allocate(count * sizeof(T), alignof(T)));
+    std::uninitialized_copy(open.begin() + static_cast<std::ptrdiff_t>(begin), open.end(), kept);
+    open.resize(begin);
+    return {kept, count};
   }
 
   bool unique_keys(const Value& object) {
@@ -410,6 +440,9 @@ class Parser {
   std::string_view text_;
   std::size_t at_ = 0;
   Document* document_ = nullptr;
+  // Entries of the arrays and objects that are not closed yet.
+  std::vector<Value> items_;
+  std::vector<Member> members_;
   std::optional<Diagnostic> error_;
 };
 

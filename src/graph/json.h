@@ -7,6 +7,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <memory_resource>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,12 +26,12 @@ struct Member;
 
 struct Value {
   Kind kind = Kind::null;
-  bool truth = false;           // boolean
-  std::uint32_t offset = 0;     // of the text in the source, and
-  std::uint32_t length = 0;     // its length; arrays and objects: the opening bracket
-  std::string_view text;        // number: as written; string: without quotes and escapes
-  std::vector<Value> items;     // array
-  std::vector<Member> members;  // object, in order
+  bool truth = false;               // boolean
+  std::uint32_t offset = 0;         // of the text in the source, and
+  std::uint32_t length = 0;         // its length; arrays and objects: the opening bracket
+  std::string_view text;            // number: as written; string: without quotes and escapes
+  std::span<const Value> items;     // array
+  std::span<const Member> members;  // object, in order
 
   // Null when there is no such key.
   const Value* find(std::string_view key) const;
@@ -43,6 +46,8 @@ struct Member {
 struct Document {
   Value root;
   std::deque<std::string> unescaped;
+  // What the spans of the tree point into.
+  std::unique_ptr<std::pmr::monotonic_buffer_resource> memory;
 };
 
 inline constexpr int kMaxDepth = 200;

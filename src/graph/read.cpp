@@ -172,7 +172,7 @@ bool Reader::groups(const Value& root) {
     }
     // A list of groups of one name, as a file for all ranks has it: that of this rank counts.
     const bool nested = list.items[0].is(Kind::array);
-    for (const Value& entry : nested ? list.items : std::vector<Value>{list}) {
+    for (const Value& entry : nested ? list.items : std::span<const Value>(&list, 1)) {
       std::vector<std::size_t> ranks;
       if (!expect(entry, Kind::array, "a group") || !group_ranks(entry, group.name, ranks)) {
         return false;
@@ -200,7 +200,7 @@ bool Reader::ends(const Value& root, std::string_view key, std::vector<NodeIndex
     if (!expect(name, Kind::string, "an entry of " + quoted(key))) {
       return false;
     }
-    const NodeIndex node = graph_.find(std::string(name.text));
+    const NodeIndex node = graph_.find(name.text);
     if (node == kNoNode) {
       return missing(name, std::string(key));
     }

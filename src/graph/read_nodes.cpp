@@ -78,7 +78,7 @@ bool Reader::reference(const Value& value, NodeIndex user, Arg& out) {
       ignore(member.key);
     }
   }
-  const auto found = graph_.index.find(std::string(target->text));
+  const auto found = graph_.index.find(target->text);
   if (found == graph_.index.end()) {
     return missing(*target, graph_.nodes[user].name);
   }
@@ -98,7 +98,7 @@ bool Reader::missing(const Value& target, const std::string& user) {
 // The nodes a node refers to, by name: also for nodes that are not read yet.
 void Reader::targets(const Value& value, std::vector<NodeIndex>& out) const {
   if (const Value* target = value.is(Kind::object) ? value.find("ref") : nullptr) {
-    const auto found = graph_.index.find(std::string(target->text));
+    const auto found = graph_.index.find(target->text);
     if (found != graph_.index.end()) {
       out.push_back(found->second);
     }
@@ -174,8 +174,11 @@ bool Reader::text(const Value& object, std::string_view key, std::string_view wh
 bool Reader::node(NodeIndex at) {
   const Value& object = *raw_[at];
   Node& node = graph_.nodes[at];
-  const std::string where = "the node " + quoted(node.name);
-  if (!text(object, "op", where, node.op)) {
+  if (object.find("op") == nullptr) {
+    require(object, "op", "the node " + quoted(node.name));
+    return false;
+  }
+  if (!text(object, "op", "the node", node.op)) {
     return false;
   }
   for (const json::Member& member : object.members) {

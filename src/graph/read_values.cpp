@@ -1,3 +1,5 @@
+#include <charconv>
+
 #include "entangle/sym/scalar.h"
 #include "reader.h"
 
@@ -36,9 +38,23 @@ void Reader::ignore(const Value& key) {
   unknown_.insert(std::string(key.text));
 }
 
+namespace {
+
+// An integer as most are written.
+std::optional<std::int64_t> plain_integer(std::string_view text) {
+  std::int64_t result = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(result) : std::nullopt;
+}
+
+}  // namespace
+
 std::optional<std::int64_t> Reader::small_integer(const Value& value) const {
   if (!value.is(Kind::number)) {
     return std::nullopt;
+  }
+  if (const auto plain = plain_integer(value.text)) {
+    return plain;
   }
   const std::optional<sym::Scalar> scalar = sym::Scalar::from_decimal_text(value.text);
   const std::optional<Int> integer = scalar && !scalar->is_infinite() ? scalar->as_int() : std::nullopt;
@@ -59,6 +75,10 @@ bool Reader::count(const Value& value, std::string_view what, std::int64_t least
 bool Reader::number(const Value& value, Attr& out) {
   if (value.text == "NaN") {
     out = Attr::name("nan");
+    return true;
+  }
+  if (const auto plain = plain_integer(value.text)) {
+    out = Attr::of(Int(*plain));
     return true;
   }
   const bool integral = value.text.find_first_of(".eEI") == std::string_view::npos;
@@ -157,9 +177,9 @@ bool Reader::results(const Value& object, Node& node) {
     node.results.resize(1);
     return true;
   }
-  const std::string where = "the node " + quoted(node.name);
+  const auto where = [&] { return "the node " + quoted(node.name); };
   if (shape == nullptr || dtype_of == nullptr) {
-    require(object, shape == nullptr ? "shape" : "dtype", where);
+    require(object, shape == nullptr ? "shape" : "dtype", where());
     return false;
   }
   node.several = dtype_of->is(Kind::array);
@@ -168,7 +188,7 @@ bool Reader::results(const Value& object, Node& node) {
   }
   if (!shape->is(Kind::array) || shape->items.size() != dtype_of->items.size()) {
     return fail("result-lists", *shape,
-                where + " has " + std::to_string(dtype_of->items.size()) +
+                where() + " has " + std::to_string(dtype_of->items.size()) +
                     " results by its dtype, but not as many shapes");
   }
   for (std::size_t i = 0; i < shape->items.size(); ++i) {

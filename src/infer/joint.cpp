@@ -21,6 +21,7 @@ void Joint::close_distributed() {
 
 void Joint::refresh() {
   entries_.resize(graph_.term_count());
+  constant_.resize(graph_.term_count(), Constant::unknown);
   const auto& log = graph_.merge_log();
   for (; seen_merges_ < log.size(); ++seen_merges_) {
     const auto [kept, gone] = log[seen_merges_];
@@ -30,7 +31,7 @@ void Joint::refresh() {
     append(to.relations, from.relations);
     to.resolved = to.resolved || from.resolved;
     to.result = to.result || from.result;
-    to.constant.reset();
+    constant_[kept] = Constant::unknown;
   }
 }
 
@@ -54,7 +55,9 @@ void Joint::append_users(TermId id, std::vector<TermId>& out) const {
   const auto before = static_cast<std::ptrdiff_t>(out.size());
   graph_.append_user_nodes(id, out);
   out.erase(
-      std::remove_if(out.begin() + before, out.end(), [&](TermId user) { return !is_distributed(user); }),
+      // A term of the distributed program needs no look at its class.
+      std::remove_if(out.begin() + before, out.end(),
+                     [&](TermId user) { return user >= distributed_end_ && !is_distributed(user); }),
       out.end());
 }
 
@@ -113,11 +116,12 @@ TermId Joint::build(const relation::CleanTerm& clean, const std::vector<TermId>&
 }
 
 bool Joint::constant(TermId id) {
-  Entry& e = entry(id);
-  if (!e.constant) {
-    e.constant = is_constant(id, 0);
+  refresh();
+  Constant& known = constant_[graph_.find(id)];
+  if (known == Constant::unknown) {
+    known = is_constant(id, 0) ? Constant::yes : Constant::no;
   }
-  return *e.constant;
+  return known == Constant::yes;
 }
 
 bool Joint::is_constant(TermId id, int depth) const {

@@ -83,15 +83,16 @@ class Joint {
     std::vector<TermId> relations;
     bool resolved = false;
     bool result = false;
-    std::optional<bool> constant;  // unless the class has changed since
   };
+  enum class Constant : std::uint8_t { unknown, no, yes };
   Entry& entry(TermId id);
   TermId build(const relation::CleanTerm& clean, const std::vector<TermId>& classes);
   bool is_constant(TermId id, int depth) const;
 
   EGraph& graph_;
   TermId distributed_end_ = 0;
-  std::vector<Entry> entries_;  // by term id; the data of a class is at its canonical id
+  std::vector<Entry> entries_;      // by term id; the data of a class is at its canonical id
+  std::vector<Constant> constant_;  // likewise, unless the class has changed since; asked for all the time
   std::size_t seen_merges_ = 0;
 };
 

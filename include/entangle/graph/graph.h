@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -100,6 +101,12 @@ struct Group {
   bool operator==(const Group&) const = default;
 };
 
+// Names are looked up as they stand in a text.
+struct NameHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view name) const noexcept { return std::hash<std::string_view>()(name); }
+};
+
 struct Graph {
   std::string name;
   std::string source;  // the framework, as recorded
@@ -113,10 +120,10 @@ struct Graph {
   std::vector<NodeIndex> inputs;
   std::vector<NodeIndex> outputs;  // null outputs are left out; an output may be listed twice
   std::vector<support::Diagnostic> warnings;
-  std::unordered_map<std::string, NodeIndex> index;  // by name
+  std::unordered_map<std::string, NodeIndex, NameHash, std::equal_to<>> index;  // by name
 
   // kNoNode when there is none.
-  NodeIndex find(const std::string& node_name) const;
+  NodeIndex find(std::string_view node_name) const;
   const Group* find_group(std::string_view group_name) const;
   std::vector<std::string> node_names() const;
   // Whether a size is a symbol that no node before this one mentions: the node's result is what defines it.
