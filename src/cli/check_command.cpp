@@ -107,6 +107,8 @@ class Check {
     infer::CheckOptions options;
     options.time_limit = arguments_.time_limit;
     options.memo = arguments_.memo;
+    options.memo_folder = arguments_.memo_folder;
+    options.warn = [](const Diagnostic& warning) { print(warning); };
     options.all_relations = arguments_.verbose;
     ProgressLine line;
     if (line.on_terminal()) {

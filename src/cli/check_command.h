@@ -16,6 +16,7 @@ struct CheckArguments {
   std::string ledger;                // what `prove` found, "" for none
   std::optional<double> time_limit;  // seconds, per manifest
   bool memo = true;
+  std::string memo_folder;  // where solutions are kept for the next check, "" for nowhere
   bool verbose = false;
 };
 

@@ -107,6 +107,10 @@ ExitCode run(int argc, char** argv) {
                   "Proof ledger of the rules (see `prove --cache`): lemmas that are not proved are named, a "
                   "refuted one is an error")
       ->type_name("FILE");
+  check
+      .add_option("--memo", arguments.memo_folder,
+                  "Keep there what a check has found, for the next check of the same manifest")
+      ->type_name("FOLDER");
   check.add_flag("--no-memo{false}", arguments.memo,
                  "Solve equal local problems each for itself; the verdict is the same, for measurements");
   check.add_flag("--verbose", arguments.verbose,

@@ -8,6 +8,7 @@
 #include "definedness.h"
 #include "drawn.h"
 #include "failure.h"
+#include "memo_folder.h"
 #include "outputs.h"
 #include "programs.h"
 #include "sizes.h"
@@ -228,6 +229,11 @@ Engine Engine::of(std::shared_ptr<const rules::RuleSet> rules) {
 support::Result<Verdict> check(const relation::Manifest& manifest, const Engine& engine,
                                const CheckOptions& options) {
   const auto start = Clock::now();
+  const MemoFolder folder(options, manifest, *engine.rules);
+  if (auto known = folder.verdict()) {
+    known->times.total = seconds_since(start);
+    return std::move(*known);
+  }
   auto loaded = load_programs(manifest, engine);
   if (!loaded) {
     return loaded.error();
@@ -274,6 +280,7 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   }
   assume_sequential_lookups(programs);
   Walk walk(*programs.joint, *programs.oracle, *engine.program, walk_options);
+  folder.load(walk.memo(), programs);
   const std::vector<Question> asked = questions(programs);
   std::vector<TermId> wanted;
   const graph::Graph& graph = programs.sequential_graph();
@@ -335,6 +342,7 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   if (options.all_relations) {
     report_relations(programs, walk, outputs, verdict);
   }
+  folder.keep(walk.memo(), programs);
   const graph::Graph& sequential = programs.sequential_graph();
   for (const graph::NodeIndex output : sequential.outputs) {
     const TermId term = programs.lowered_sequential.term({0, output, 0});
@@ -355,6 +363,9 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   verdict.statistics.conditions = asked_of_solver.asked;
   verdict.statistics.conditions_by_solver = asked_of_solver.solver;
   verdict.statistics.conditions_unknown = asked_of_solver.unknown;
+  if (verdict.kind == VerdictKind::refines || !options.time_limit) {
+    folder.keep(verdict, programs);
+  }
   verdict.times.infer = seconds_since(infer_start);
   verdict.times.total = seconds_since(start);
   return verdict;

@@ -1,16 +1,30 @@
 #include "memo.h"
 
 #include <algorithm>
-#include <functional>
+#include <array>
 #include <utility>
 
+#include "entangle/rules/bytes.h"
 #include "entangle/support/hash.h"
+#include "memo_bytes.h"
 
 namespace entangle::infer {
 namespace {
 
 // Words that cannot be confused with a number that follows them: every part of a key begins with one.
 enum Word : std::uint64_t { kClass, kUniform, kLow, kHigh, kOwners, kApplication, kTarget };
+
+// Marks the number of an attribute or a type that has no text, since it is symbolic: no other word is so
+// large.
+constexpr std::uint64_t kNameless = std::uint64_t{1} << 63;
+
+// Different for different attributes.
+std::optional<std::string> text_of(const std::string& kind, const tensor::Attr& attr) {
+  static const std::vector<support::FileId> kNoFiles;
+  rules::Writer writer(kNoFiles);
+  writer(attr);
+  return writer.ok() ? std::optional(kind + writer.take()) : std::nullopt;
+}
 
 void collect_operators(const rules::Expr& expr, std::vector<bool>& found) {
   if (expr.op < found.size()) {
@@ -79,12 +93,23 @@ std::size_t Memo::Hash::operator()(const MemoKey& key) const {
   return hash;
 }
 
+std::uint64_t Memo::number_of_text(const std::optional<std::string>& text) {
+  return text ? texts_.emplace(*text, texts_.size()).first->second : kNameless | nameless_++;
+}
+
 std::uint64_t Memo::number(const tensor::Attr& attr) {
-  return attrs_.emplace(attr, attrs_.size()).first->second;
+  const auto known = attrs_.find(attr);
+  return known != attrs_.end() ? known->second
+                               : attrs_.emplace(attr, number_of_text(text_of("a", attr))).first->second;
 }
 
 std::uint64_t Memo::number(const tensor::TensorType& type) {
-  return types_.emplace(&type, types_.size()).first->second;
+  const auto known = types_.find(&type);
+  if (known != types_.end()) {
+    return known->second;
+  }
+  const std::vector<tensor::Attr> parts{tensor::Attr::of(type.dtype), tensor::Attr::ints(type.shape)};
+  return types_.emplace(&type, number_of_text(text_of("t", tensor::Attr::list(parts)))).first->second;
 }
 
 void Memo::add_class(TermId id, Names& names, Names& places, MemoKey& key) {
@@ -154,13 +179,118 @@ MemoKey Memo::key(const Selection& selection, const std::vector<TermId>& targets
   return key;
 }
 
-const Solution* Memo::find(const MemoKey& key) const {
-  const auto it = solutions_.find(key);
-  return it == solutions_.end() ? nullptr : &it->second;
+void Memo::use(Solutions::value_type& entry) {
+  if (!std::exchange(entry.second.used, true) && entry.second.keep) {
+    used_.push_back(&entry);
+  }
 }
 
-const Solution& Memo::store(MemoKey key, Solution solution) {
-  return solutions_.insert_or_assign(std::move(key), std::move(solution)).first->second;
+const Solution* Memo::find(const MemoKey& key, const Selection& selection,
+                           const std::vector<TermId>& targets) {
+  const auto it = solutions_.find(key);
+  if (it == solutions_.end()) {
+    return nullptr;
+  }
+  Known& known = it->second;
+  if (!known.solution && !known.kept.empty()) {
+    known.solution = solution_from_bytes(std::exchange(known.kept, {}));
+  }
+  if (!known.solution || (known.from_file && !fits(*known.solution, selection, targets))) {
+    return nullptr;
+  }
+  use(*it);
+  return &*known.solution;
+}
+
+const Solution& Memo::store(MemoKey key, Solution solution, bool keep) {
+  const auto nameless = [](std::uint64_t word) { return (word & kNameless) != 0; };
+  keep = keep && std::ranges::none_of(key, nameless);
+  const auto it =
+      solutions_.insert_or_assign(std::move(key), Known{{}, std::move(solution), false, keep, false}).first;
+  use(*it);
+  return *it->second.solution;
+}
+
+std::optional<tensor::TensorType> Memo::type_of(const relation::CleanTerm& clean,
+                                                const Selection& selection) {
+  EGraph& graph = joint_.graph();
+  if (clean.is_leaf()) {
+    return clean.id < selection.classes().size() ? std::optional(graph.type(selection.classes()[clean.id]))
+                                                 : std::nullopt;
+  }
+  if (clean.op >= graph.rules().operators().size() || !graph.rules().op(clean.op).clean) {
+    return std::nullopt;
+  }
+  std::vector<tensor::TensorType> types;
+  for (const relation::CleanTermPtr& child : clean.children) {
+    const auto type = type_of(*child, selection);
+    if (!type) {
+      return std::nullopt;
+    }
+    types.push_back(*type);
+  }
+  std::vector<const tensor::TensorType*> children;
+  for (const tensor::TensorType& type : types) {
+    children.push_back(&type);
+  }
+  return graph.typing().type_of(clean.op, clean.attrs, children);
+}
+
+bool Memo::fits(const Solution& solution, const Selection& selection, const std::vector<TermId>& targets) {
+  EGraph& graph = joint_.graph();
+  const std::vector<TermId>& classes = selection.classes();
+  for (const auto& [a, b] : solution.equalities) {
+    if (a >= classes.size() || b >= classes.size() || graph.type(classes[a]) != graph.type(classes[b])) {
+      return false;
+    }
+  }
+  if (solution.relations.size() != (solution.solved() ? targets.size() : 1)) {
+    return false;
+  }
+  for (std::size_t k = 0; k < solution.relations.size(); ++k) {
+    for (const relation::CleanTermPtr& clean : solution.relations[k]) {
+      if (type_of(*clean, selection) != graph.type(targets[k])) {
+        return false;
+      }
+    }
+  }
+  const egraph::Counters& counters = solution.outcome.counters;
+  const std::size_t lemmas = graph.rules().lemmas().size();
+  return solution.outcome.stop < egraph::Stop::expired &&
+         std::ranges::all_of(
+             std::array{counters.matched.size(), counters.applied.size(), counters.normalised.size()},
+             [&](std::size_t size) { return size == 0 || size == lemmas; });
+}
+
+void Memo::load(const KeptSolutions& kept) {
+  for (const std::string& text : kept.texts) {
+    if (!texts_.emplace(text, texts_.size()).second) {  // two numbers for one text: not written by save
+      texts_.clear();
+      return;
+    }
+  }
+  for (const KeptSolutions::Entry& entry : kept.entries) {
+    solutions_.emplace(entry.key, Known{entry.solution, {}, true, true, false});
+  }
+  loaded_ = kept.entries.size();
+}
+
+std::optional<KeptSolutions> Memo::save() const {
+  const auto is_new = [](const Solutions::value_type* entry) { return !entry->second.from_file; };
+  if (used_.size() == loaded_ && std::ranges::none_of(used_, is_new)) {
+    return std::nullopt;
+  }
+  KeptSolutions result;
+  result.texts.resize(texts_.size());
+  for (const auto& [text, number] : texts_) {
+    result.texts[number] = text;
+  }
+  for (const Solutions::value_type* entry : used_) {
+    if (auto bytes = to_bytes(*entry->second.solution)) {
+      result.entries.push_back({entry->first, std::move(*bytes)});
+    }
+  }
+  return result;
 }
 
 }  // namespace entangle::infer

@@ -6,9 +6,15 @@
 // owners are counterparts. Two selections with the same key are the same problem, so that the answer found
 // for one (also: none) is the answer to the other, place by place; keys are compared in full. Call sites of
 // operators that no lemma mentions are numbered by first occurrence.
+//
+// Solutions may come from an earlier run: then attributes and types have the numbers that they had there, and
+// a solution is used only where its places exist and its equalities and expressions have the types of what
+// they are about. What mentions symbolic sizes is not kept.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -30,26 +36,56 @@ struct Solution {
 
 using MemoKey = std::vector<std::uint64_t>;
 
+// Solutions as they are kept: see memo_bytes.h.
+struct KeptSolutions {
+  struct Entry {
+    MemoKey key;
+    std::string solution;
+  };
+  std::vector<std::string> texts;  // attributes and types by their numbers in the keys
+  std::vector<Entry> entries;
+};
+
 class Memo {
  public:
   explicit Memo(Joint& joint);
 
   // The key of the problem to relate `targets` (applications of the selection) with this effort.
   MemoKey key(const Selection& selection, const std::vector<TermId>& targets, Effort effort);
-  // Null when there is none.
-  const Solution* find(const MemoKey& key) const;
-  // Valid until the same key is stored again.
-  const Solution& store(MemoKey key, Solution solution);
+  // Null when there is none that fits.
+  const Solution* find(const MemoKey& key, const Selection& selection, const std::vector<TermId>& targets);
+  // Valid until the same key is stored again. `keep`: it depends on nothing but its key and the owner of a
+  // file.
+  const Solution& store(MemoKey key, Solution solution, bool keep);
+
+  // Before anything is asked for.
+  void load(const KeptSolutions& kept);
+  // What was found or used since, in that order; nothing where that is what was loaded.
+  std::optional<KeptSolutions> save() const;
 
  private:
   struct Hash {
     std::size_t operator()(const MemoKey& key) const;
   };
   using Names = std::unordered_map<std::uint64_t, std::uint64_t>;
+  struct Known {
+    std::string kept;                  // of an earlier run, until it is asked for
+    std::optional<Solution> solution;  // none: `kept` is not read yet, or does not fit
+    bool from_file = false;
+    bool keep = false;
+    bool used = false;
+  };
+  using Solutions = std::unordered_map<MemoKey, Known, Hash>;
+
   std::uint64_t number(const tensor::Attr& attr);
   std::uint64_t number(const tensor::TensorType& type);
   // Of an operator: see site_.
   const std::vector<bool>& site_attributes(rules::OpId op);
+  std::uint64_t number_of_text(const std::optional<std::string>& text);
+  void use(Solutions::value_type& entry);
+  bool fits(const Solution& solution, const Selection& selection, const std::vector<TermId>& targets);
+  // The type of a clean expression over the classes; none where it has no type or is not clean.
+  std::optional<tensor::TensorType> type_of(const relation::CleanTerm& clean, const Selection& selection);
   void add_class(TermId id, Names& names, Names& places, MemoKey& key);
   void add_application(const Selection& selection, TermId term, Names& sites, MemoKey& key);
 
@@ -59,7 +95,11 @@ class Memo {
   bool asked_for_sites_ = false;  // until then those of operators that a lemma mentions are among them
   std::unordered_map<tensor::Attr, std::uint64_t> attrs_;
   std::unordered_map<const tensor::TensorType*, std::uint64_t> types_;  // the joint graph has each type once
-  std::unordered_map<MemoKey, Solution, Hash> solutions_;
+  std::unordered_map<std::string, std::uint64_t> texts_;
+  std::uint64_t nameless_ = 0;  // attributes and types without a text
+  Solutions solutions_;
+  std::vector<const Solutions::value_type*> used_;  // in order
+  std::size_t loaded_ = 0;
 };
 
 }  // namespace entangle::infer

@@ -172,10 +172,11 @@ bool Walk::attempt(TermId term, const std::vector<TermId>& carried, const Reach&
 const Solution& Walk::solution_of(const Selection& selection, const std::vector<TermId>& terms,
                                   Effort effort) {
   MemoKey key = memo_.key(selection, terms, effort);
-  if (const Solution* known = options_.memo ? memo_.find(key) : nullptr) {
+  if (const Solution* known = options_.memo ? memo_.find(key, selection, terms) : nullptr) {
     ++result_.by_memo;
     return *known;
   }
+  const std::uint64_t undecided = oracle_.statistics().unknown;
   LocalProblem problem(selection, oracle_,
                        joint_.is_result(terms.front()) ? Leaves::tensors : Leaves::values);
   Solution solution;
@@ -190,7 +191,10 @@ const Solution& Walk::solution_of(const Selection& selection, const std::vector<
     }
   }
   // What was given up for want of time is kept, too: nothing is asked for any more.
-  return memo_.store(std::move(key), std::move(solution));
+  // On disk, only what would be reported in the same way.
+  const bool keep = solution.outcome.stop != egraph::Stop::expired && solution.clashes.empty() &&
+                    oracle_.statistics().unknown == undecided;
+  return memo_.store(std::move(key), std::move(solution), keep);
 }
 
 std::vector<TermId> Walk::considered(TermId term) {

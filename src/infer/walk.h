@@ -45,6 +45,7 @@ class Walk {
 
   // Resolves the sequential terms (ids as first built) and all they depend on.
   void run(const std::vector<TermId>& wanted);
+  Memo& memo() { return memo_; }
   const WalkResult& result() const { return result_; }
   WalkResult& result() { return result_; }
   // Distributed operators that the last problem for an unresolved term looked at.

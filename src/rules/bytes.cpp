@@ -1,4 +1,4 @@
-#include "rules/bytes.h"
+#include "entangle/rules/bytes.h"
 
 #include <algorithm>
 

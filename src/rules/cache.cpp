@@ -4,9 +4,10 @@
 #include <sstream>
 #include <system_error>
 
+#include "entangle/rules/bytes.h"
 #include "entangle/support/hash.h"
 #include "entangle/support/output_file.h"
-#include "rules/bytes.h"
+#include "entangle/support/paths.h"
 #include "rules/load.h"
 
 namespace entangle::rules {
@@ -15,23 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kMagic = "entangle rules 2\n";
-
-// The running program, and what tells one build of it from another.
-struct Program {
-  std::string path, build;
-};
-
-// Nothing where that cannot be told.
-std::optional<Program> running_program() {
-  std::error_code error;
-  const fs::path path = fs::read_symlink("/proc/self/exe", error);
-  if (error) return std::nullopt;
-  const auto size = fs::file_size(path, error);
-  if (error) return std::nullopt;
-  const auto time = fs::last_write_time(path, error);
-  if (error) return std::nullopt;
-  return Program{path.string(), std::to_string(size) + " " + std::to_string(time.time_since_epoch().count())};
-}
 
 struct File {
   std::string path;
@@ -113,7 +97,8 @@ void write(const fs::path& path, const Entry& entry) {
 
 Loaded load_rules(const std::vector<std::string>& paths, const std::vector<std::string>& folders,
                   const std::string& cache_folder) {
-  const std::optional<Program> program = cache_folder.empty() ? std::nullopt : running_program();
+  const std::optional<support::RunningProgram> program =
+      cache_folder.empty() ? std::nullopt : support::running_program();
   if (!program) return load_rules(paths, folders);
   std::error_code ignored;
   std::string asked = program->path + "\n" + fs::current_path(ignored).string();

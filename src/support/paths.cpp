@@ -58,4 +58,17 @@ std::string cache_folder() {
   return of_user.empty() ? below("HOME", ".cache/entangle") : of_user;
 }
 
+std::optional<RunningProgram> running_program() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path path = fs::read_symlink("/proc/self/exe", error);
+  if (error) return std::nullopt;
+  const auto size = fs::file_size(path, error);
+  if (error) return std::nullopt;
+  const auto time = fs::last_write_time(path, error);
+  if (error) return std::nullopt;
+  return RunningProgram{path.string(),
+                        std::to_string(size) + " " + std::to_string(time.time_since_epoch().count())};
+}
+
 }  // namespace entangle::support

@@ -31,6 +31,11 @@ struct CheckOptions {
   egraph::Limits limits;
   std::optional<double> time_limit;  // seconds; reaching it makes the verdict unproved
   bool memo = true;                  // solve equal local problems once; without, the verdict is the same
+  // Where the verdict and the solutions of local problems are kept for the next check of the same manifest;
+  // "" keeps nothing. What is in this folder is believed.
+  std::string memo_folder = {};
+  // Told when something there cannot be used or written.
+  std::function<void(const support::Diagnostic&)> warn = {};
   // Called now and then when a check takes long: operators done, of how many, and the current tensor.
   std::function<void(std::size_t done, std::size_t total, const std::string& current)> progress = {};
   bool all_relations = false;  // fill Verdict::relations

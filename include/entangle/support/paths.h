@@ -1,6 +1,7 @@
 // Where rule files are looked up once the folder of the file that names them has been tried.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,5 +19,13 @@ std::vector<std::string> rule_folders();
 // entangle in XDG_CACHE_HOME or in .cache of the home folder. "" when there is none, or ENTANGLE_CACHE is
 // empty. Need not exist.
 std::string cache_folder();
+
+// The file of the running program, and what tells one build of it from another.
+struct RunningProgram {
+  std::string path, build;
+};
+
+// Nothing where that cannot be told.
+std::optional<RunningProgram> running_program();
 
 }  // namespace entangle::support
