@@ -305,19 +305,6 @@ std::optional<Array> apply(const std::string& op, const Attr& attrs, const Array
       return total;
     });
   }
-  if (op == "max_rows") {
-    const std::size_t nb = size(at[0]);
-    return build(shape, [&](const Index& i) {
-      double greatest = x.at(i);
-      for (std::size_t k = 0; k < xs[2]->shape[nb]; ++k) {
-        Index row = joined(i, 0, nb, {});
-        row.push_back(k);
-        if (xs[2]->at(row) != static_cast<double>(i[nb])) continue;
-        greatest = std::max(greatest, xs[1]->at(joined(i, nb + 1, i.size(), row)));
-      }
-      return greatest;
-    });
-  }
   if (op == "contract") return contract(x, *xs[1], size(at[0]), size(at[1]), shape);
   if (op == "put_add") return put_add(x, *xs[1], size(at[0]), shape);
   if (op == "take") {

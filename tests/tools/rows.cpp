@@ -1,6 +1,7 @@
 #include "rows.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace entangle::tools {
@@ -68,13 +69,14 @@ Row sorted_by_first(const Rows& rows, bool descending, std::size_t which) {
   return result;
 }
 
-// The product of what goes to each of `size` places: the second row holds the places.
-Row put_products(const Rows& rows, std::size_t size) {
-  Row result(size, 1);
+// The product (or the greatest) of what goes to each of `size` places: the second row holds the places.
+Row put_together(const Rows& rows, std::size_t size, bool greatest) {
+  Row result(size, greatest ? -HUGE_VAL : 1);
   for (std::size_t k = 0; k < rows[0].size(); ++k) {
     const double place = rows[1][k];
-    if (place >= 0 && place < static_cast<double>(size))
-      result[static_cast<std::size_t>(place)] *= rows[0][k];
+    if (place < 0 || place >= static_cast<double>(size)) continue;
+    double& at = result[static_cast<std::size_t>(place)];
+    at = greatest ? std::max(at, rows[0][k]) : at * rows[0][k];
   }
   return result;
 }
@@ -120,9 +122,9 @@ std::optional<RealArray> row_wise(const Application& application) {
   if (kind == "cumprod") {
     return along(application.operands, d, size, false, [](const Rows& rows) { return products(rows[0]); });
   }
-  if (kind == "put_product") {
+  if (kind == "put_product" || kind == "put_max") {
     return along(application.operands, d, size, false,
-                 [&](const Rows& rows) { return put_products(rows, size); });
+                 [&](const Rows& rows) { return put_together(rows, size, kind == "put_max"); });
   }
   if (kind == "sort_by_first") {
     const auto which = static_cast<std::size_t>(attrs[1].as_int().value());
