@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """disk_memo.py PROGRAM: what `check --memo FOLDER` keeps changes nothing that is reported: nowhere, for the first time, again, damaged,
 cut off, another's, used by two at once, after a change of the program. Ends with the line `N passed, N failed`."""
+import hashlib
 import json
 import pathlib
 import random
@@ -16,6 +17,68 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from numeric import SMALL  # noqa: E402
 
 CONFIG = completed(Config(**{**SMALL, "strategy": "tp", "layers": 2, "seq": 3}))
+
+
+class Reader:
+    """Numbers of seven bits a byte, and texts behind their length, as the program writes them."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def number(self):
+        value = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    def text(self):
+        size = self.number()
+        self.at += size
+        return self.data[self.at - size:self.at]
+
+
+def number(value):
+    result = b""
+    while value >= 0x80:
+        result += bytes([value & 0x7F | 0x80])
+        value >>= 7
+    return result + bytes([value])
+
+
+def text(data):
+    return number(len(data)) + data
+
+
+def forged(whole, change):
+    """The file with other solutions and the right digest; how many are others."""
+    magic = whole[:whole.index(b"\n") + 1]
+    outer = Reader(whole[len(magic):-32])
+    owner, inner = outer.text(), Reader(outer.text())
+    result = number(count := inner.number()) + b"".join(text(inner.text()) for _ in range(count))
+    changed, entries = 0, inner.number()
+    result += number(entries)
+    for _ in range(entries):
+        result += number(count := inner.number()) + b"".join(number(inner.number()) for _ in range(count))
+        solution = inner.text()
+        other = change(solution)
+        changed += other != solution
+        result += text(other)
+    body = magic + text(owner) + text(result)
+    return body + hashlib.sha256(body).digest(), changed
+
+
+def far_equality(solution):
+    """The first equality is about a class that no selection is large enough to have."""
+    at = Reader(solution)
+    if at.number() == 0:
+        return solution
+    begin = at.at
+    at.number()
+    return solution[:begin] + number(1 << 24) + solution[at.at:]
 
 
 class Checks:
@@ -78,6 +141,13 @@ class Checks:
         self.expect(f"{name}: solutions", self.report("--memo", str(self.memo)) == (plain, 0, "") and self.file("problems").read_bytes() == whole)
         self.spoil(name, "verdict", (plain, 0))
         self.spoil(name, "problems", cold[:2])
+        # What is whole but does not fit is not used either.
+        for what, change in (("cut solutions", lambda s: s[:-1]), ("unknown places", far_equality)):
+            self.file("verdict").unlink()
+            other, changed = forged(whole, change)
+            self.file("problems").write_bytes(other)
+            report, solved, said = self.report("--memo", str(self.memo))
+            self.expect(f"{name}: {what}", (report, said) == (plain, "") and 0 < changed <= solved and self.file("problems").read_bytes() == whole)
         for file in self.memo.iterdir():
             file.unlink()
         both = [self.start("--memo", str(self.memo)) for _ in range(2)]
