@@ -63,14 +63,16 @@ class Lowerer {
                                         std::vector<TermId>& operands) const;
   const std::vector<std::size_t>& declarations(const std::string& op) const;
   static term::Value with_new_values(const Node& at, term::Value value);
-  void spoil(std::uint32_t rank, NodeIndex node, bool described);
-  void retire(std::uint32_t rank, NodeIndex node);
-  std::vector<NodeIndex> sharing(std::uint32_t rank, NodeIndex node,
-                                 const std::vector<NodeIndex>& operands) const;
-  std::vector<TermId> bases(std::uint32_t rank, NodeIndex node) const;
   bool touches_empty(std::uint32_t rank, NodeIndex node) const;
   bool of_random_family(const std::string& op);
   std::optional<TermId> literal(const tensor::Attr& value, const tensor::TensorType& type);
+
+  // --- changes.cpp: operators that change their operands
+  std::vector<NodeIndex> changed_operands(std::uint32_t rank, NodeIndex node, bool described) const;
+  void spoil(std::uint32_t rank, NodeIndex node, bool described);
+  void retire(std::uint32_t rank, NodeIndex node);
+  std::vector<NodeIndex> sharing(std::uint32_t rank, NodeIndex node, const std::vector<NodeIndex>& operands);
+  std::set<TermId> bases(std::uint32_t rank, NodeIndex node) const;
 
   // --- collectives.cpp: nodes that several ranks run together
   struct Waiting {

@@ -41,6 +41,22 @@ void flatten(const Attr& value, std::vector<Attr>& out) {
   }
 }
 
+// From the least to the greatest of some integers; no bounds where one is none.
+term::Interval range_of(const std::vector<Attr>& values) {
+  std::optional<std::int64_t> low;
+  std::optional<std::int64_t> high;
+  for (const Attr& value : values) {
+    const std::optional<Int> number = value.as_scalar().as_int();
+    const std::optional<std::int64_t> constant = number ? number->constant() : std::nullopt;
+    if (!constant) {
+      return {};
+    }
+    low = std::min(*constant, low.value_or(*constant));
+    high = std::max(*constant, high.value_or(*constant));
+  }
+  return {Int(*low), Int(*high)};
+}
+
 }  // namespace
 
 bool Lowerer::leaf(std::uint32_t rank, NodeIndex node) {
@@ -111,6 +127,9 @@ std::optional<TermId> Lowerer::literal(const Attr& value, const TensorType& type
   if (lit_ != rules::kNoOp) {
     const TermId flat = target_.make(lit_, Attr::list(attrs), {});
     if (flat != kNoTerm) {
+      if (tensor::is_integer(type.dtype)) {
+        target_.set_interval(flat, range_of(values));
+      }
       return evaluator.reshape(flat, type.shape);
     }
   }
@@ -142,6 +161,9 @@ bool Lowerer::pick(std::uint32_t rank, NodeIndex node) {
     return contradiction(rank, node, 0, target_.type(term), nullptr);
   }
   set_result(rank, node, 0, term);
+  if (const auto shared = ranks_[rank].shared.find(source); shared != ranks_[rank].shared.end()) {
+    ranks_[rank].shared[node] = std::set<TermId>(shared->second);
+  }
   lowered_.nodes[rank][node].kind = Kind::pick;
   return true;
 }
@@ -273,7 +295,7 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
 
 bool Lowerer::operation(std::uint32_t rank, NodeIndex node) {
   const Node& at = node_of(rank, node);
-  const bool in_place = at.mutates.empty() && changes_operands(at.op);
+  const bool in_place = at.mutates.empty() && may_change_operands(at.op);
   if (is_unknown_collective(rank, node)) {
     block(rank, node, "`" + at.op + "` is a collective that is not described");
     spoil(rank, node, false);
@@ -282,6 +304,10 @@ bool Lowerer::operation(std::uint32_t rank, NodeIndex node) {
   Attempt result = attempt(rank, node);
   if (at.size && !at.several) {
     return size(rank, node, result);
+  }
+  if (without_result(at) && at.mutates.empty() && !(result.value && result.value->is_none())) {
+    spoil(rank, node, false);  // what else would it be for?
+    return true;
   }
   if (result.value) {
     if (result.lowering->random) {
@@ -407,8 +433,7 @@ std::optional<Attr> Lowerer::arguments(std::uint32_t rank, const Arg& arg,
 
 void Lowerer::opaque(std::uint32_t rank, NodeIndex node, const std::string& reason) {
   const Node& at = node_of(rank, node);
-  const auto has_result = [](const auto& type) { return type.has_value(); };
-  if (std::none_of(at.results.begin(), at.results.end(), has_result)) {
+  if (without_result(at)) {
     return;  // an assertion or the like
   }
   OpaqueUse use;
@@ -470,107 +495,6 @@ TermId Lowerer::opaque_term(const OpaqueUse& use, const TensorType& type, bool& 
   }
   added = true;
   return known.emplace_back(key, target_.leaf(type, use.op)).second;
-}
-
-// --- operators that work in place
-
-// The tensors a node's results are a view of, as far as the terms show it.
-std::vector<TermId> Lowerer::bases(std::uint32_t rank, NodeIndex node) const {
-  std::vector<TermId> result;
-  for (TermId term : ranks_[rank].terms(node)) {
-    while (term != kNoTerm) {
-      const term::NodeView view = target_.original(term);
-      const bool same_elements = view.op != rules::kNoOp && target_.rules().op(view.op).rearranges;
-      if (!same_elements || view.children.size() != 1) {
-        result.push_back(target_.find(term));
-        break;
-      }
-      term = view.children[0];
-    }
-  }
-  return result;
-}
-
-// The earlier nodes of whose elements these operands hold some.
-std::vector<NodeIndex> Lowerer::sharing(std::uint32_t rank, NodeIndex node,
-                                        const std::vector<NodeIndex>& operands) const {
-  std::set<TermId> changed;
-  for (const NodeIndex operand : operands) {
-    for (const TermId base : bases(rank, operand)) {
-      changed.insert(base);
-    }
-  }
-  std::vector<NodeIndex> result;
-  for (NodeIndex earlier = 0; earlier < node; ++earlier) {
-    const std::vector<TermId> own = bases(rank, earlier);
-    if (std::any_of(own.begin(), own.end(), [&](TermId base) { return changed.contains(base); })) {
-      result.push_back(earlier);
-    }
-  }
-  return result;
-}
-
-// An operator that works in place by its name has run, with `mutates`: what it changed has its new value in
-// the results of the operator. Later nodes that name the old tensor, or a view of it, would mean the new
-// value: they get an unknown.
-void Lowerer::retire(std::uint32_t rank, NodeIndex node) {
-  const Graph& graph = *ranks_[rank].graph;
-  const Node& at = node_of(rank, node);
-  if (at.mutates.empty() || !changes_operands(at.op)) {
-    return;
-  }
-  std::vector<NodeIndex> operands;
-  for (std::size_t k = 0; k < at.mutates.size(); ++k) {
-    if (const Arg* arg = mutated_argument(at, k)) {
-      for_each_ref(*arg, [&](NodeIndex operand) { operands.push_back(operand); });
-    }
-  }
-  for (const NodeIndex earlier : sharing(rank, node, operands)) {
-    bool named_later = false;
-    for (NodeIndex later = node + 1; later < graph.nodes.size() && !named_later; ++later) {
-      for_each_operand(graph.nodes[later],
-                       [&](NodeIndex operand) { named_later = named_later || operand == earlier; });
-    }
-    const std::string reason = "`" + at.name + "` (" + at.op +
-                               ") changes it in place: its new value is a result of `" + at.name + "`";
-    if (std::find(graph.outputs.begin(), graph.outputs.end(), earlier) != graph.outputs.end()) {
-      block(rank, earlier, reason);
-    } else if (named_later) {
-      std::vector<TermId> terms = ranks_[rank].terms(earlier);
-      for (std::size_t k = 0; k < terms.size(); ++k) {
-        if (terms[k] != kNoTerm) {
-          const TensorRef ref{rank, earlier, static_cast<std::uint32_t>(k)};
-          terms[k] = target_.fresh(target_.type(terms[k]), lowered_.describe(ref));
-          lowered_.blocked.push_back({ref, reason});
-        }
-      }
-      ranks_[rank].stale[earlier] = std::move(terms);
-    }
-  }
-}
-
-// An operator that works in place without `mutates` has run: the operands it may have changed (when it is
-// described, those of its first argument, or those it is given to write to) and their views are unknown from
-// here on.
-void Lowerer::spoil(std::uint32_t rank, NodeIndex node, bool described) {
-  const Node& at = node_of(rank, node);
-  if (!changes_operands(at.op)) {
-    return;
-  }
-  std::vector<NodeIndex> operands;
-  const auto add = [&](NodeIndex operand) { operands.push_back(operand); };
-  const Arg* out = at.kwarg("out");
-  if (described && named_in_place(at.op) && !at.args.empty()) {
-    for_each_ref(at.args[0], add);
-  } else if (described && out != nullptr) {
-    for_each_ref(*out, add);
-  }
-  if (operands.empty()) {
-    for_each_operand(at, add);
-  }
-  for (const NodeIndex earlier : sharing(rank, node, operands)) {
-    block(rank, earlier, "`" + at.name + "` (" + at.op + ") changes it in place and does not say so");
-  }
 }
 
 }  // namespace entangle::graph

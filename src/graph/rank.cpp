@@ -97,4 +97,20 @@ bool writes_out(std::string_view op) {
   return find_word(op, is_out).has_value();
 }
 
+bool may_change_operands(std::string_view op) {
+  // Python's operators that assign to their first operand.
+  static const std::set<std::string_view> kAssigning{"iadd",    "iand", "iconcat",  "ifloordiv", "ilshift",
+                                                     "imatmul", "imod", "imul",     "ior",       "irshift",
+                                                     "ipow",    "isub", "itruediv", "ixor",      "setitem"};
+  const bool python = op.starts_with("operator.") || op.starts_with("_operator.");
+  const auto changing = [&](std::string_view word) {
+    if (word.size() > 4 && word.starts_with("__") && word.ends_with("__")) {
+      return kAssigning.contains(word.substr(2, word.size() - 4));
+    }
+    return word.find("inplace") != std::string_view::npos ||
+           word.find("in_place") != std::string_view::npos || (python && kAssigning.contains(word));
+  };
+  return changes_operands(op) || find_word(op, changing).has_value();
+}
+
 }  // namespace entangle::graph

@@ -1,6 +1,7 @@
 // One rank while its graph is lowered.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -26,6 +27,14 @@ bool writes_out(std::string_view op);
 inline bool changes_operands(std::string_view op) {
   return named_in_place(op) || writes_out(op);
 }
+// Besides, where nothing says otherwise: `__iadd__`, `operator.iadd`, `lib.scale_inplace`.
+bool may_change_operands(std::string_view op);
+
+// Assertions, sends, and what is there for what it does to its operands.
+inline bool without_result(const Node& node) {
+  return std::none_of(node.results.begin(), node.results.end(),
+                      [](const auto& type) { return type.has_value(); });
+}
 
 struct RankState {
   const Graph* graph = nullptr;
@@ -36,6 +45,9 @@ struct RankState {
   NodeIndex at = 0;                              // the next node
 
   std::map<NodeIndex, std::vector<TermId>> stale;  // what is left of tensors that were changed in place
+  // Of tensors that were changed in place, and of what the operators that did so returned: what they were
+  // views of.
+  std::map<NodeIndex, std::set<TermId>> shared;
 
   // The terms of a node's results as they are for the next node.
   const std::vector<TermId>& terms(NodeIndex node) const {

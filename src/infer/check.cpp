@@ -278,7 +278,7 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
     verdict.times.total = seconds_since(start);
     return verdict;
   }
-  assume_sequential_lookups(programs);
+  const std::vector<std::string> impossible = assume_sequential_lookups(programs);
   Walk walk(*programs.joint, *programs.oracle, *engine.program, walk_options);
   folder.load(walk.memo(), programs);
   const std::vector<Question> asked = questions(programs);
@@ -319,6 +319,7 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
     }
   }
   verdict.obligations = open_lookups(programs);
+  verdict.obligations.insert(verdict.obligations.end(), impossible.begin(), impossible.end());
   verdict.kind = all_ok && verdict.obligations.empty() && !walk.result().out_of_time ? VerdictKind::refines
                                                                                      : VerdictKind::unproved;
   if (verdict.kind == VerdictKind::refines) {

@@ -50,6 +50,10 @@ bool inside(const EGraph& graph, const Bounded& lookup) {
   return solver.check_implies(in_range) == smt::Answer::unsat;
 }
 
+std::string title(const graph::Node& node) {
+  return "the look-up `" + node.name + "` (" + node.op + (node.loc.empty() ? "" : ", " + node.loc) + ")";
+}
+
 // Gives an interval to a class and to everything that it is rearranged from, as far as each of their elements
 // is an element of the class.
 void narrow(Programs& programs, TermId term, const term::Interval& interval, std::set<TermId>& seen) {
@@ -112,15 +116,26 @@ std::optional<std::set<TermId>> relevant_terms(Programs& programs) {
 
 }  // namespace
 
-void assume_sequential_lookups(Programs& programs) {
+std::vector<std::string> assume_sequential_lookups(Programs& programs) {
+  const EGraph& graph = *programs.graph;
+  std::vector<std::string> impossible;
   for (const graph::LookUp& lookup : programs.lowered_sequential.lookups) {
-    const Bounded range = bounded(*programs.graph, lookup.term);
+    const Bounded range = bounded(graph, lookup.term);
+    const term::Interval known = graph.interval(range.index);
+    if ((known.high && smt::is_yes(graph.oracle().less(*known.high, 0))) ||
+        (known.low && smt::is_yes(graph.oracle().less_equal(range.size, *known.low)))) {
+      impossible.push_back("the sequential program: " + title(programs.lowered_sequential.node(lookup.at)) +
+                           " is never in range 0.." + sym::to_string(range.size - 1));
+      continue;
+    }
     std::set<TermId> seen;
     narrow(programs, range.index, {sym::Int(0), range.size - 1}, seen);
   }
+  return impossible;
 }
 
 std::vector<std::string> open_lookups(Programs& programs) {
+  assume_sequential_lookups(programs);  // of what has been found equal since, too
   EGraph& graph = *programs.graph;
   std::vector<std::string> open;
   std::set<std::pair<TermId, std::string>> shown;
@@ -136,9 +151,8 @@ std::vector<std::string> open_lookups(Programs& programs) {
     if (inside(graph, range)) {
       continue;
     }
-    const graph::Node& node = programs.lowered_ranks.node(lookup.at);
-    open.push_back("rank " + std::to_string(lookup.at.rank) + ": the look-up `" + node.name + "` (" +
-                   node.op + (node.loc.empty() ? "" : ", " + node.loc) + ") is not shown to be in range 0.." +
+    open.push_back("rank " + std::to_string(lookup.at.rank) + ": " +
+                   title(programs.lowered_ranks.node(lookup.at)) + " is not shown to be in range 0.." +
                    sym::to_string(range.size - 1) +
                    ": mask its index, or state the range of the indices under `assume`");
   }

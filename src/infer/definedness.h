@@ -13,7 +13,8 @@
 namespace entangle::infer {
 
 // Gives the ranges that the look-ups of the sequential program imply to their indices. Call after lowering.
-void assume_sequential_lookups(Programs& programs);
+// Returns those that are out of range whatever the inputs, as text for the user: nothing may rest on them.
+std::vector<std::string> assume_sequential_lookups(Programs& programs);
 
 // Open obligations, as text for the user: which look-up of which rank, in which source line, and its range.
 std::vector<std::string> open_lookups(Programs& programs);

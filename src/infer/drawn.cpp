@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <unordered_set>
 #include <utility>
 
@@ -42,10 +43,71 @@ class Drawn {
                        "its random mask is none of the sequential program's, and the outputs depend on it");
       }
     }
+    if (const TermId shared = places_taken_for_equal(); shared != kNoTerm) {
+      return failing(
+          shared < joint_.distributed_end() ? programs_.distributed->place(shared)
+                                            : programs_.names->place(shared),
+          "two parts of one drawn tensor are taken for equal, since what was drawn for holds copies; "
+          "their random masks are not");
+    }
     return std::nullopt;
   }
 
  private:
+  bool same_window(const tensor::Attr& a, const tensor::Attr& b) const {
+    return a == b || (a.as_list()[0] == b.as_list()[0] &&
+                      smt::is_yes(graph_.oracle().equal(a.as_list()[1].as_int(), b.as_list()[1].as_int())));
+  }
+
+  // Whether a term is found to be copies of something smaller.
+  bool copied(TermId term) const {
+    return std::ranges::any_of(joint_.members(term), [&](TermId member) {
+      const auto node = graph_.original(member);
+      return node.op != rules::kNoOp && graph_.rules().op(node.op).rearranges && !node.children.empty() &&
+             !smt::is_yes(graph_.oracle().less_equal(sym::product(graph_.type(member).shape),
+                                                     elements(node.children)));
+    });
+  }
+
+  sym::Int elements(std::span<const TermId> terms) const {
+    sym::Int sum = 0;
+    for (const TermId term : terms) {
+      sum += sym::product(graph_.type(term).shape);
+    }
+    return sum;
+  }
+
+  // A drawn term that was found to be copies, or of whose parts two different ones were found equal; kNoTerm:
+  // none.
+  TermId places_taken_for_equal() const {
+    if (!any_) {
+      return kNoTerm;
+    }
+    for (TermId term = 0; term < graph_.term_count(); ++term) {
+      if (is_drawn(term) && copied(term)) {
+        return term;
+      }
+    }
+    std::map<std::pair<TermId, TermId>, tensor::Attr> parts;  // by class, and class of the whole
+    for (TermId term = 0; term < graph_.term_count(); ++term) {
+      const auto node = graph_.original(term);
+      if (node.op != slice_) {
+        continue;
+      }
+      const std::vector<TermId> whole = joint_.members(node.children[0]);
+      const auto drawn = std::ranges::find_if(whole, [&](TermId member) { return is_drawn(member); });
+      if (drawn == whole.end()) {
+        continue;
+      }
+      const auto [part, added] =
+          parts.emplace(std::pair(graph_.find(term), graph_.find(node.children[0])), node.attrs);
+      if (!added && !same_window(part->second, node.attrs)) {
+        return *drawn;
+      }
+    }
+    return kNoTerm;
+  }
+
   bool is_drawn(TermId term) const {
     const auto node = graph_.original(term);
     return node.op != rules::kNoOp && graph_.rules().op(node.op).drawn;
@@ -204,11 +266,8 @@ class Drawn {
     if (!op.clean || !op.rearranges) {
       return false;
     }
-    sym::Int elements = 0;
-    for (const TermId child : node.children) {
-      elements += sym::product(graph_.type(child).shape);
-    }
-    return smt::is_yes(graph_.oracle().equal(elements, sym::product(graph_.type(application).shape)));
+    return smt::is_yes(
+        graph_.oracle().equal(elements(node.children), sym::product(graph_.type(application).shape)));
   }
 
   Programs& programs_;

@@ -15,6 +15,7 @@ using relation::CleanTermPtr;
 
 const char* const kPartialHint = "only as a sum over ranks: is an all-reduce missing?";
 const char* const kTwiceHint = "only by using an element of the ranks' outputs more than once";
+const char* const kConstantHint = "it is a constant, which no output of the ranks holds";
 const char* const kPermutedHint = "permuted: the ranks hold its elements in another order";
 
 // How far around a tensor an equation with what is expected is looked for, small problems first.
@@ -258,7 +259,13 @@ OutputReport Outputs::answer(const Question& question) {
       report.notes.push_back("held by rank " + std::to_string(*ranks.begin()) + " only");
     }
   }
-  report.ok = question.expected.empty() ? !clean.empty() : all_hold;
+  // A constant can be read off anything: that says nothing of what the ranks return.
+  const auto held = [](const CleanTermPtr& expression) { return !relation::leaves_of(*expression).empty(); };
+  const bool any_held = std::ranges::any_of(clean, held);
+  report.ok = question.expected.empty() ? any_held : all_hold;
+  if (!clean.empty() && !any_held && !report.ok) {
+    report.notes.push_back(kConstantHint);
+  }
   if (clean.empty()) {
     const auto sums = expressions(problem, question.term, outputs_only, true, false);
     for (const auto& expression : sums) {

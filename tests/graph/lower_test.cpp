@@ -134,10 +134,10 @@ TEST_CASE("what works in place and is not described is what it is called without
   const std::string both = "[[2, 4], [2, 4]]";
   const std::string types = R"(["f32", "f32"])";
   const std::string mutates = R"(, "mutates": ["x"])";
-  const One one(join({input("x"), call("e", "t.exp_", ref("x"), both, types, mutates),
+  const One one(join({input("x"), input("w"), call("e", "t.exp_", ref("x"), both, types, mutates),
                       call("r", "getitem", ref("e") + ", 0"), call("v", "getitem", ref("e") + ", 1"),
                       call("d", "t.drop_", ref("x") + ", 0.5", both, types, mutates),
-                      call("n", "t.drop", ref("x") + ", 0.5"), call("c", "t.chunk_", ref("x"))}));
+                      call("n", "t.drop", ref("x") + ", 0.5"), call("c", "t.chunk_", ref("w"))}));
   CHECK(one.kind("e") == Kind::lowered);
   CHECK(one.print("r") == "exp(x)");
   CHECK(one.print("v") == "exp(x)");
@@ -253,11 +253,11 @@ TEST_CASE("recorded sizes that are not known to be those computed make a node op
 }
 
 TEST_CASE("what is not described is opaque: a function of operands and attributes") {
-  const One one(join({input("x"), input("y"), call("a", "foo::bar", ref("x") + ", 1"),
+  const One one(join({input("x"), input("y"), input("z"), call("a", "foo::bar", ref("x") + ", 1"),
                       call("b", "foo::bar", ref("x") + ", 1"), call("c", "foo::bar", ref("x") + ", 2"),
                       call("d", "foo::bar", ref("y") + ", 1"),
                       call("e", "foo::two", ref("x"), "[[2], [2]]", R"(["f32", "f32"])"),
-                      call("f", "foo::none", ref("x"), "null", "null"), call("g", "foo::rand", "[2, 4]"),
+                      call("f", "foo::none", ref("z"), "null", "null"), call("g", "foo::rand", "[2, 4]"),
                       call("h", "foo::rand", "[2, 4]")}));
   CHECK(one.kind("a") == Kind::opaque);
   CHECK(one.node("a").reason == "nothing is declared for `foo::bar`");
@@ -266,6 +266,7 @@ TEST_CASE("what is not described is opaque: a function of operands and attribute
   CHECK(one.term("a") != one.term("d"));
   CHECK(one.node("e").results[0] != one.node("e").results[1]);
   CHECK(one.kind("f") == Kind::none);
+  CHECK(one.kind("z") == Kind::blocked);  // what gives no result is there for what it does to its operands
   CHECK(one.kind("g") == Kind::blocked);  // without operands: each call may give anything
   CHECK(one.term("g") != one.term("h"));
   CHECK(one.result.opaque_ops == std::vector<std::string>{"foo::bar", "foo::two"});
@@ -273,7 +274,7 @@ TEST_CASE("what is not described is opaque: a function of operands and attribute
   CHECK(one.result.opaque[0].op == "foo::bar");
   CHECK(one.result.opaque[0].operands == std::vector<TermId>{one.term("x")});
   CHECK(tensor::to_string(one.result.opaque[0].attrs) == "[\"%0\", 1]");
-  CHECK(one.result.blocked.size() == 2);
+  CHECK(one.result.blocked.size() == 3);
 }
 
 TEST_CASE("the same symbol of two files is not the same argument") {

@@ -116,6 +116,76 @@ TEST_CASE("other look-ups") {
   CHECK(outcome(test) == "unproved");
 }
 
+TEST_CASE("an index that counts from the end is not outside of the table") {
+  const auto program = [](const std::string& index, const std::string& result) {
+    return "in x: f32[4, 3]\nin i: i64[2]\n" + index + "y = " + result + ": f32[2, 3]\nout y";
+  };
+  const std::string zeros = program("", "aten.full.default([2, 3], 0.0)");
+  const std::string end = "k = aten.full.default([2], -1): i64[2]\n";
+  const std::string ranges = "assume: [\"i in [-4, 0)\"]\n";
+  const std::string inputs = "inputs:\n  x: Replicate\n  i: Replicate\nexpect:\n  y: Replicate\n";
+  Case test{program(end, "aten.index.Tensor(%x, [%k])"), copies(2, zeros), inputs, "", ""};
+  CHECK(outcome(test) == "unproved");
+  test.ranks = copies(2, program(replaced(end, "-1", "3"), "aten.index.Tensor(%x, [%k])"));
+  CHECK(outcome(test) == "refines");
+  test = {program("", "aten.index.Tensor(%x, [%i])"), copies(2, zeros), ranges + inputs, "", ""};
+  CHECK(outcome(test) == "unproved");
+  test.ranks = copies(2, program("j = aten.add.Scalar(%i, 4): i64[2]\n", "aten.index.Tensor(%x, [%j])"));
+  CHECK(outcome(test) == "refines");
+  const std::string put =
+      "v = aten.ones_like.default(%x): f32[4, 3]\nw = aten.slice.Tensor(%v, 0, 0, 2): f32[2, 3]\n"
+      "p = aten.index_put.default(%x, [%i], %w, true): f32[4, 3]\n";
+  test = {program(put, "aten.slice.Tensor(%p, 0, 0, 2)"),
+          copies(2, program("", "aten.slice.Tensor(%x, 0, 0, 2)")), ranges + inputs, "", ""};
+  CHECK(outcome(test) == "unproved");
+}
+
+TEST_CASE("nothing rests on a look-up that is never in range") {
+  Case test{
+      "in E: f32[4, 3]\nin i: i64[2]\ny = aten.embedding.default(%E, %i): f32[2, 3] // model.py:1\nout y",
+      copies(2, "in E: f32[4, 3]\nin i: i64[2]\ny = aten.full.default([2, 3], 0.0): f32[2, 3]\nout y"),
+      "assume: [\"i in [4, 9)\"]\ninputs:\n  E: Replicate\n  i: Replicate\nexpect:\n  y: Replicate\n", "",
+      ""};
+  const Verdict above = verdict(test);
+  CHECK(above.kind == VerdictKind::unproved);
+  CHECK(above.obligations == Strings{"the sequential program: the look-up `y` (aten.embedding.default, "
+                                     "model.py:1) is never in range 0..3"});
+  test.manifest = replaced(test.manifest, "[4, 9)", "[-3, 0)");
+  CHECK(outcome(test) == "unproved");
+}
+
+TEST_CASE("targets that do not count may be outside of the table") {
+  const auto program = [](int rows, const std::string& loss, const std::string& more = "") {
+    const std::string n = std::to_string(rows);
+    return "in x: f32[" + n + ", 7]\nin t: i64[" + n + "]\nn = aten.nll_loss_forward.default(%x, %t, null, " +
+           loss +
+           "): (f32[], f32[])\nl = operator.getitem(%n, 0): f32[]\nw = operator.getitem(%n, 1): f32[]\n" +
+           (more.empty() ? "out l" : more);
+  };
+  const std::string replicated = "inputs:\n  x: Replicate\n  t: Replicate\nexpect:\n  l: Replicate\n";
+  Case test{program(4, "1, -100"), copies(2, program(4, "1, -100")), replicated, "", ""};
+  CHECK(outcome(test) == "refines");
+  test.ranks = copies(2, program(4, "1, -1"));
+  CHECK(outcome(test) == "unproved");
+  test.manifest = "assume: [\"t in [0, 7)\"]\n" + replicated;
+  CHECK(outcome(test) == "refines");
+  // The mean of the ranks' means is the mean only where all targets count.
+  test.ranks = copies(
+      2, program(2, "1, -100", "r = _c10d_functional.all_reduce.default(%l, \"avg\", \"tp\"): f32[]\nout r"));
+  const std::string sharded = "inputs:\n  x: Shard(0)\n  t: Shard(0)\nexpect:\n  l: [r0.r, r1.r]\n";
+  test.manifest = sharded;
+  CHECK(outcome(test) == "unproved");
+  test.manifest = "assume: [\"t in [0, 7)\"]\n" + sharded;
+  CHECK(outcome(test) == "refines");
+  // The sum of the ranks' sums, over how many count, is the mean whatever the targets.
+  test.ranks = copies(2, program(2, "2, -100",
+                                 "s = _c10d_functional.all_reduce.default(%l, \"sum\", \"tp\"): f32[]\n"
+                                 "k = _c10d_functional.all_reduce.default(%w, \"sum\", \"tp\"): f32[]\n"
+                                 "r = aten.div.Tensor(%s, %k): f32[]\nout r"));
+  test.manifest = sharded;
+  CHECK(outcome(test) == "refines");
+}
+
 TEST_CASE("a range of a sum is none of its terms") {
   Case test{"in x: i64[4]\ny = aten.clone.default(%x): i64[4]\nout y",
             copies(2,

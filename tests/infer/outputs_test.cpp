@@ -211,6 +211,19 @@ TEST_CASE("constants are padding") {
   CHECK(outcome(test) == "unproved");
 }
 
+TEST_CASE("a constant that the ranks do not return is no output of theirs") {
+  Case test{"in x: f32[4]\ny = aten.zeros_like.default(%x): f32[4]\nout y",
+            copies(2, "in x: f32[4]\ny = aten.ones_like.default(%x): f32[4]\nout y"),
+            "inputs:\n  x: Replicate\n", "", ""};
+  const Verdict other = verdict(test);
+  CHECK(other.kind == VerdictKind::unproved);
+  CHECK(only_output(other).notes == Strings{"it is a constant, which no output of the ranks holds"});
+  test.ranks = copies(2, test.sequential);
+  CHECK(outcome(test) == "refines");
+  test.ranks = copies(2, "in x: f32[4]\ny = aten.sub.Tensor(%x, %x): f32[4]\nout y");
+  CHECK(outcome(test) == "refines");
+}
+
 TEST_CASE("what is held by one rank only or in another order is said") {
   Case test{"in x: f32[4, 3]\ny = aten.relu.default(%x): f32[4, 3]\nout y",
             {"in x: f32[4, 3]\ny = aten.relu.default(%x): f32[4, 3]\nout y",

@@ -408,6 +408,44 @@ TEST_CASE("a sum over a part of the ranks is none over all of them") {
   CHECK(outcome(test) == "unproved");
 }
 
+TEST_CASE("means of integers and sums of truth values are not those of reals") {
+  Case test{"in x: i64[4]\ny = aten.clone.default(%x): i64[4]\nout y",
+            copies(2,
+                   "in x: i64[4]\na = _c10d_functional.all_reduce.default(%x, \"avg\", \"tp\"): i64[4]\n"
+                   "y = aten.mul.Scalar(%a, 2): i64[4]\nout y"),
+            "inputs:\n  x: Partial\nexpect:\n  y: Replicate\n", "", ""};
+  CHECK(outcome(test) == "unproved");
+  test.sequential = replaced(test.sequential, "i64", "f32");
+  test.ranks = copies(2, replaced(test.ranks[0], "i64", "f32"));
+  CHECK(outcome(test) == "refines");
+  // Both are true: so is their sum, which is not two.
+  const auto negated = [](const std::string& of) {
+    return "in x: b8[4]\nc = aten.full.default([4], true): b8[4]\n" + of +
+           "y = aten.logical_not.default(%a): b8[4]\nout y";
+  };
+  test = {negated("a = aten.logical_not.default(%c): b8[4]\n"),
+          copies(2, negated("a = _c10d_functional.all_reduce.default(%c, \"sum\", \"tp\"): b8[4]\n")),
+          "inputs:\n  x: Replicate\nexpect:\n  y: Replicate\n", "", ""};
+  CHECK(outcome(test) == "unproved");
+  test.sequential = negated("a = aten.clone.default(%c): b8[4]\n");
+  CHECK(outcome(test) == "refines");
+}
+
+TEST_CASE("an exchange sends what is expected") {
+  const auto rank = [](const std::string& outputs) {
+    return "in x: f32[2]\ny = _c10d_functional.all_to_all_single.default(%x, " + outputs +
+           ", [1, 1], \"tp\"): f32[2]\nout y";
+  };
+  Case test{"in x: f32[4]\ny = aten.clone.default(%x): f32[4]\nout y",
+            {rank("[1, 1]"), rank("[1, 1]")},
+            "inputs:\n  x: Shard(0)\n",
+            "",
+            ""};
+  CHECK(outcome(test) == "refines");
+  test.ranks[1] = rank("[2, 0]");
+  CHECK(outcome(test) == "unproved");
+}
+
 TEST_CASE("sends and receives") {
   const std::string sender =
       "in x: f32[4]\nh = aten.relu.default(%x): f32[4]\ns = c10d.send(%h, 1): f32[4]\nout h";

@@ -171,6 +171,58 @@ TEST_CASE("the old value of what was changed in place is gone") {
   CHECK(outcome(test) == "unproved");
 }
 
+// x is tripled into b, and after `change` y is made of `later`: the program itself returns 3 x.
+Case after_change(const std::string& change, const std::string& later) {
+  return {"in x: f32[4, 4]\ny = aten.mul.Scalar(%x, 3): f32[4, 4]\nout y",
+          copies(2, "in x: f32[4, 4]\nb = aten.mul.Scalar(%x, 3): f32[4, 4]\n" + change +
+                        "y = aten.clone.default(" + later + "): f32[4, 4]\nout y"),
+          "inputs:\n  x: Replicate\nexpect:\n  y: Replicate\n", "", ""};
+}
+
+TEST_CASE("what may have been changed by an operator is not what it was") {
+  CHECK(outcome(after_change("", "%b")) == "refines");
+  CHECK(outcome(after_change("c = aten.add.Scalar(%b, 1): f32[4, 4]\n", "%b")) == "refines");
+  for (const char* change :
+       {// by its name
+        "r = aten.add_.Scalar(%b, 1): f32[4, 4]\n", "r = aten.__iadd__.Tensor(%b, %x): f32[4, 4]\n",
+        "r = operator.iadd(%b, %x): f32[4, 4]\n", "r = mylib.scale_inplace.default(%b): f32[4, 4]\n",
+        // into an operand
+        "r = aten.add.out(%x, %x; out=%b): f32[4, 4]\n", "r = aten.sum.dim_out(%x, [0]; out=%b): f32[4, 4]\n",
+        // for nothing else: it has no result
+        "r = mylib.write.default(%x, %b): none\n", "r = _C.rms_norm.default(%b, %x, %x, 1e-6): none\n",
+        "r = mylib.exchange.default(%b, \"tp\"): none\n",
+        // through views, also such as are looked up, listed or of unknown operators
+        "v = aten.t.default(%b): f32[4, 4]\nr = aten.fill_.Scalar(%v, 0): f32[4, 4]\n",
+        "v = aten.slice.Tensor(%b, 0, 0, 2): f32[2, 4]\nr = aten.zero_.default(%v): f32[2, 4]\n",
+        "v = aten.diagonal.default(%b): f32[4]\nr = aten.zero_.default(%v): f32[4]\n",
+        "v = aten.unfold.default(%b, 0, 2, 2): f32[2, 4, 2]\nr = aten.zero_.default(%v): f32[2, 4, 2]\n",
+        "v = aten.as_strided.default(%b, [2, 2], [2, 1]): f32[2, 2]\nr = aten.zero_.default(%v): f32[2, 2]\n",
+        "v = aten.unbind.int(%b): (f32[4], f32[4], f32[4], f32[4])\ng = operator.getitem(%v, 1): f32[4]\n"
+        "r = aten.zero_.default(%g): f32[4]\n"}) {
+    CAPTURE(std::string(change));
+    CHECK(outcome(after_change(change, "%b")) == "unproved");
+  }
+}
+
+TEST_CASE("what an operator in place returns is the tensor it changed") {
+  const std::string once =
+      "c = aten.mul.Scalar(%x, 0.5): f32[4, 4]\nr = aten.mul_.Scalar(%c, 6): f32[4, 4]\n";
+  CHECK(outcome(after_change(once, "%r")) == "refines");
+  // Changed once more, by either name or through a view, neither holds what it did.
+  for (const char* again :
+       {"s = aten.add_.Scalar(%c, 1): f32[4, 4]\n", "s = aten.add_.Scalar(%r, 1): f32[4, 4]\n",
+        "v = aten.view.default(%r, [16]): f32[16]\ns = aten.add_.Scalar(%v, 1): f32[16]\n",
+        "v = aten.view.default(%c, [16]): f32[16]\ns = aten.add_.Scalar(%v, 1): f32[16]\n"}) {
+    CAPTURE(std::string(again));
+    CHECK(outcome(after_change(once + again, "%r")) == "unproved");
+    CHECK(outcome(after_change(once + again, "%c")) == "unproved");
+  }
+  const std::string view =
+      "v = aten.t.default(%r): f32[4, 4]\ns = aten.add_.Scalar(%c, 1): f32[4, 4]\n"
+      "w = aten.t.default(%v): f32[4, 4]\n";
+  CHECK(outcome(after_change(once + view, "%w")) == "unproved");
+}
+
 TEST_CASE("uninitialised memory is unknown") {
   for (const char* call : {"aten.empty.memory_format([4])", "aten.empty_like.default(%x)",
                            "aten.new_empty.default(%x, [4])", "aten.empty_strided.default([4], [1])"}) {
@@ -456,6 +508,22 @@ TEST_CASE("masks correspond place by place") {
              "y = aten.sub.Tensor(%s, %s): f32[2]\nout y";
     };
     CHECK(outcome({sequential, {rank("a"), rank("b")}, replicate, "", ""}) == "unproved");
+  }
+  SUBCASE("one copy for the other") {
+    const std::string begin =
+        x + twice("c", "x") + drop("d", "c", "8") +
+        "a = aten.slice.Tensor(%d, 0, 0, 4): f32[4]\nb = aten.slice.Tensor(%d, 0, 4, 8): f32[4]\n";
+    const std::string sum = begin + "y = aten.add.Tensor(%a, %b): f32[4]\nout y";
+    CHECK(outcome({sum, copies(2, begin + "y = aten.mul.Scalar(%b, 2): f32[4]\nout y"), replicate, "", ""}) ==
+          "unproved");
+    CHECK(outcome({begin + "out a", copies(2, begin + "out b"), replicate, "", ""}) == "unproved");
+    const std::string of_zeros = x + "z = aten.zeros_like.default(%x): f32[4]\n" + drop("d", "z", "4") +
+                                 "m = operator.getitem(%d_, 1): b8[4]\n";
+    const std::string masked = "y = aten.where.self(%m, %x, %z): f32[4]\nout y";
+    const std::string by_first =
+        "s = aten.select.int(%m, 0, 0): b8[]\ny = aten.where.self(%s, %x, %z): f32[4]\nout y";
+    CHECK(outcome({of_zeros + masked, copies(2, of_zeros + masked), replicate, "", ""}) == "refines");
+    CHECK(outcome({of_zeros + masked, copies(2, of_zeros + by_first), replicate, "", ""}) == "unproved");
   }
   SUBCASE("a rank draws where the sequential program does not") {
     const std::string sequential = "in x: f32[4]\ny = aten.relu.default(%x): f32[4]\nout y";

@@ -106,8 +106,11 @@ std::string with_references(const std::string& text) {
   return result;
 }
 
-// `f32[4, 8]`, or several of these in parentheses: shape and dtype as JSON.
+// `f32[4, 8]`, `none`, or several of these in parentheses: shape and dtype as JSON.
 std::pair<std::string, std::string> type_json(const std::string& text) {
+  if (text == "none") {
+    return {"null", "null"};
+  }
   if (text.starts_with('(')) {
     std::vector<std::string> shapes;
     std::vector<std::string> dtypes;

@@ -27,6 +27,10 @@ def looks(s):
     s.case("aten.index.Tensor", x, [None, j, k])
     s.case("aten.index.Tensor", x, [i, None, k])
     s.case("aten.index.Tensor", x, [None, None, ints(3, low=0, high=3), ints(3, low=0, high=2)])
+    last = Known(torch.tensor([[-1, -1]]))  # counted from the end
+    s.case("aten.index.Tensor", x, [last])
+    s.case("aten.index.Tensor", x, [None, last])
+    s.case("aten.index.Tensor", x, [Known(torch.tensor([2, -3, -1]))])
     for d in (0, 1, -1):
         s.case("aten.index_select.default", x, d, ints(4, low=0, high=2))
         y = ints(4, 5, 3, 2, low=0, high=2)
@@ -99,6 +103,8 @@ def writes(s):
     i, j = ints(3, low=0, high=4), ints(3, low=0, high=5)
     permuted = torch.randperm(4)[:3]
     s.case("aten.index_put.default", z, [i], real(3, 5, 3), True)
+    s.case("aten.index_put.default", z, [Known(torch.tensor([-1, -1]))], real(2, 5, 3), True)
+    s.case("aten.index_put.default", z, [Known(torch.tensor([-2]))], real(1, 5, 3))
     s.case("aten.index_put.default", z, [permuted], real(3, 5, 3))
     s.case("aten.index_put.default", z, [permuted], real(5, 3))
     s.case("aten.index_put.default", z, [permuted], torch.tensor(1.5, dtype=f64))

@@ -1,0 +1,153 @@
+// Operators that change their operands.
+#include <algorithm>
+
+#include "lowerer.h"
+
+namespace entangle::graph {
+
+// The tensors that a node's results may be views of, as far as the terms show it: those whose elements they
+// hold, which may be picked one by one, and the operands of operators nothing is known of. (A join copies its
+// operands, but a window of elements is one, too.)
+std::set<TermId> Lowerer::bases(std::uint32_t rank, NodeIndex node) const {
+  std::set<TermId> result;
+  std::set<TermId> seen;
+  std::vector<TermId> todo = ranks_[rank].terms(node);
+  while (!todo.empty()) {
+    const TermId term = todo.back();
+    todo.pop_back();
+    if (term == kNoTerm || !seen.insert(term).second) {
+      continue;
+    }
+    const term::NodeView view = target_.original(term);
+    const bool known = view.op != rules::kNoOp;
+    if (known && view.op == take_) {
+      todo.push_back(view.children[0]);
+    } else if (known && (target_.rules().op(view.op).rearranges || view.op == opaque_) &&
+               !view.children.empty()) {
+      todo.insert(todo.end(), view.children.begin(), view.children.end());
+    } else {
+      result.insert(target_.find(term));
+    }
+    if (known && view.op == opaque_) {
+      result.insert(target_.find(term));
+    }
+  }
+  if (const auto shared = ranks_[rank].shared.find(node); shared != ranks_[rank].shared.end()) {
+    result.insert(shared->second.begin(), shared->second.end());
+  }
+  return result;
+}
+
+// The earlier nodes some of whose elements these operands of a node hold, which it changes. What the node
+// returns shares them, too.
+std::vector<NodeIndex> Lowerer::sharing(std::uint32_t rank, NodeIndex node,
+                                        const std::vector<NodeIndex>& operands) {
+  std::set<TermId> changed;
+  for (const NodeIndex operand : operands) {
+    changed.merge(bases(rank, operand));
+  }
+  std::set<NodeIndex> found;
+  for (bool more = true; more;) {
+    more = false;
+    for (NodeIndex earlier = 0; earlier < node; ++earlier) {
+      std::set<TermId> own = bases(rank, earlier);
+      if (found.contains(earlier) ||
+          std::none_of(own.begin(), own.end(), [&](TermId base) { return changed.contains(base); })) {
+        continue;
+      }
+      found.insert(earlier);
+      if (ranks_[rank].shared.contains(earlier)) {  // views of what was returned there
+        changed.merge(own);
+        more = true;
+      }
+    }
+  }
+  for (const NodeIndex earlier : found) {
+    ranks_[rank].shared[earlier].merge(bases(rank, earlier));
+  }
+  if (!operands.empty()) {
+    ranks_[rank].shared[node].merge(changed);
+  }
+  return {found.begin(), found.end()};
+}
+
+// An operator that works in place by its name has run, with `mutates`: what it changed has its new value in
+// the results of the operator. Later nodes that name the old tensor, or a view of it, would mean the new
+// value: they get an unknown.
+void Lowerer::retire(std::uint32_t rank, NodeIndex node) {
+  const Graph& graph = *ranks_[rank].graph;
+  const Node& at = node_of(rank, node);
+  if (at.mutates.empty() || !changes_operands(at.op)) {
+    return;
+  }
+  std::vector<NodeIndex> operands;
+  for (std::size_t k = 0; k < at.mutates.size(); ++k) {
+    if (const Arg* arg = mutated_argument(at, k)) {
+      for_each_ref(*arg, [&](NodeIndex operand) { operands.push_back(operand); });
+    }
+  }
+  for (const NodeIndex earlier : sharing(rank, node, operands)) {
+    bool named_later = false;
+    for (NodeIndex later = node + 1; later < graph.nodes.size() && !named_later; ++later) {
+      for_each_operand(graph.nodes[later],
+                       [&](NodeIndex operand) { named_later = named_later || operand == earlier; });
+    }
+    const std::string reason = "`" + at.name + "` (" + at.op +
+                               ") changes it in place: its new value is a result of `" + at.name + "`";
+    if (std::find(graph.outputs.begin(), graph.outputs.end(), earlier) != graph.outputs.end()) {
+      block(rank, earlier, reason);
+    } else if (named_later) {
+      std::vector<TermId> terms = ranks_[rank].terms(earlier);
+      for (std::size_t k = 0; k < terms.size(); ++k) {
+        if (terms[k] != kNoTerm) {
+          const TensorRef ref{rank, earlier, static_cast<std::uint32_t>(k)};
+          terms[k] = target_.fresh(target_.type(terms[k]), lowered_.describe(ref));
+          lowered_.blocked.push_back({ref, reason});
+        }
+      }
+      ranks_[rank].stale[earlier] = std::move(terms);
+    }
+  }
+}
+
+// What a node without `mutates` may have changed: when it is described, the operands of its first argument,
+// or those it is given to write to; else all.
+std::vector<NodeIndex> Lowerer::changed_operands(std::uint32_t rank, NodeIndex node, bool described) const {
+  const Node& at = node_of(rank, node);
+  std::vector<NodeIndex> operands;
+  const auto add = [&](NodeIndex operand) {
+    if (!ranks_[rank].sizes[operand]) {
+      operands.push_back(operand);
+    }
+  };
+  if (writes_out(at.op)) {
+    for (const auto& [key, arg] : at.kwargs) {
+      if (key.starts_with("out")) {
+        for_each_ref(arg, add);
+      }
+    }
+  } else if (described && !at.args.empty()) {
+    for_each_ref(at.args[0], add);
+  }
+  if (operands.empty()) {
+    for_each_operand(at, add);
+  }
+  return operands;
+}
+
+// An operator that changes operands without `mutates` has run, by its name or since it gives no result: what
+// it may have changed, and the views of that, are unknown from here on.
+void Lowerer::spoil(std::uint32_t rank, NodeIndex node, bool described) {
+  const Node& at = node_of(rank, node);
+  if (!may_change_operands(at.op) && !without_result(at)) {
+    return;
+  }
+  const std::string reason =
+      "`" + at.name + "` (" + at.op + ") " +
+      (without_result(at) ? "gives no result: it may change it" : "changes it in place and does not say so");
+  for (const NodeIndex earlier : sharing(rank, node, changed_operands(rank, node, described))) {
+    block(rank, earlier, reason);
+  }
+}
+
+}  // namespace entangle::graph
