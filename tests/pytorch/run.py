@@ -5,22 +5,15 @@
 
 Every declaration must be used by some case. Skipped (exit status 77) where no Python with PyTorch is found.
 """
-import importlib.util
-import os
-import subprocess
 import sys
 
-SKIP = 77
+import available
 
 
 def main():
-    if importlib.util.find_spec("torch") is None:
-        other = "/usr/bin/python3"  # where Debian's package is
-        known = os.path.exists(other) and os.path.realpath(other) != os.path.realpath(sys.executable)
-        if known and subprocess.run([other, "-c", "import torch"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
-            return subprocess.run([other, *sys.argv], check=False).returncode
-        print("skipped: this Python has no PyTorch (./dev test-torch installs it)")
-        return SKIP
+    code = available.elsewhere()
+    if code is not None:
+        return code
     import collectives
     import harness
     import hlo
