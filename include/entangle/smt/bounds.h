@@ -2,8 +2,9 @@
 // cases, without a solver.
 //
 // An integer term gets an interval from what is known of its parts; the branches of a choice are looked at
-// under its condition and under its negation. Comparisons of reals that are made of integers count as such. That decides whether an index that is masked and shifted stays
-// in its block. What it does not see it does not claim.
+// under its condition and under its negation. Comparisons of reals that are made of integers count as such.
+// That decides whether an index that is masked and shifted stays in its block. What it does not see it does
+// not claim.
 #pragma once
 
 #include <vector>
