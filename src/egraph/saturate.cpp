@@ -10,7 +10,6 @@
 
 namespace entangle::egraph {
 
-using rules::Expr;
 using term::Frame;
 using term::Value;
 

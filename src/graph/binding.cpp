@@ -333,7 +333,7 @@ std::optional<Scalar> Binder::scalar(const Attr& attr) const {
     case Attr::Kind::scalar:
       return attr.as_scalar();
     case Attr::Kind::name: {
-      const std::optional<Scalar> written = Scalar::from_decimal_text(attr.as_name());
+      std::optional<Scalar> written = Scalar::from_decimal_text(attr.as_name());
       if (written && written->is_infinite()) {
         return written;
       }

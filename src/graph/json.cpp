@@ -103,11 +103,9 @@ class Parser {
 
   support::Result<Document> run() {
     skip_space();
-    Document document;
     constexpr std::size_t kFirstBlock = 1 << 16;
-    document.memory = std::make_unique<std::pmr::monotonic_buffer_resource>(kFirstBlock);
-    document_ = &document;
-    if (!value(document.root, 0)) {
+    document_.memory = std::make_unique<std::pmr::monotonic_buffer_resource>(kFirstBlock);
+    if (!value(document_.root, 0)) {
       return *error_;
     }
     skip_space();
@@ -115,7 +113,7 @@ class Parser {
       fail("the file goes on after its value");
       return *error_;
     }
-    return document;
+    return std::move(document_);
   }
 
  private:
@@ -254,7 +252,7 @@ class Parser {
       }
       if (c == '\\') {
         if (changed == nullptr) {
-          changed = &document_->unescaped.emplace_back();
+          changed = &document_.unescaped.emplace_back();
         }
         changed->append(text_.substr(copied, at - copied));
         if (!escape(at, *changed)) {
@@ -405,7 +403,7 @@ class Parser {
   std::span<const T> keep(std::vector<T>& open, std::size_t begin) {
     static_assert(std::is_trivially_copyable_v<T>);
     const std::size_t count = open.size() - begin;
-    auto* kept = static_cast<T*>(document_->memory->allocate(count * sizeof(T), alignof(T)));
+    auto* kept = static_cast<T*>(document_.memory->allocate(count * sizeof(T), alignof(T)));
     std::uninitialized_copy(open.begin() + static_cast<std::ptrdiff_t>(begin), open.end(), kept);
     open.resize(begin);
     return {kept, count};
@@ -439,7 +437,7 @@ class Parser {
   FileId file_;
   std::string_view text_;
   std::size_t at_ = 0;
-  Document* document_ = nullptr;
+  Document document_;
   // Entries of the arrays and objects that are not closed yet.
   std::vector<Value> items_;
   std::vector<Member> members_;

@@ -7,8 +7,6 @@
 namespace entangle::graph {
 
 using support::Diagnostic;
-using support::Span;
-using sym::Int;
 using tensor::TensorType;
 using term::Value;
 

@@ -8,8 +8,6 @@ namespace entangle::graph {
 
 using json::Kind;
 using json::Value;
-using sym::Int;
-using tensor::Attr;
 
 namespace {
 
