@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a decoder transformer (or a training step) as one program and as the program of each rank, with a manifest.
 
-    generate.py --strategy tp --ranks 3 --heads 7 --out DIR
+    generate.py --strategy tp --ranks 3 --heads 7 --head-dim 8 --out DIR
     generate.py --strategy vocab --ranks 4 --break missing-max --site 0 --out DIR
 
 DIR gets sequential.json, r0.json, r1.json, … and manifest.yaml. Plain Python, the same bytes every time. Sizes need not be divisible
@@ -119,7 +119,7 @@ def main(arguments):
             result = numeric.Reference(config).compare(Case(config, kind, label))
             print(f"{describe(config, kind, label)} {result}")
             return 1 if result.differs else 0
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         p.error(str(error))
     return 0
 

@@ -87,6 +87,10 @@ STRATEGIES = {
 def completed(c):
     """The configuration with defaults filled in; ValueError if it makes no sense."""
     strategy = STRATEGIES[c.strategy]
+    sizes = {field.name: getattr(c, field.name) for field in dataclasses.fields(c) if field.type in (int, "int")}
+    for name, size in sizes.items():
+        if size < (name in ("ranks", "hidden", "heads", "vocab", "seq", "batch")):
+            raise ValueError(f"--{name.replace('_', '-')} {size} is too small")
     fill = {"kv_heads": c.heads, "head_dim": c.hidden // c.heads, "mlp": 2 * c.hidden, "loss": strategy.loss,
             "tp": 1 if c.strategy == "dp" else c.ranks, "experts": c.ranks + 1 if c.strategy == "ep-sum" else 2 * c.ranks, "capacity": 2,
             "micro": {"pp": 2, "ga": c.ranks}.get(c.strategy, 1), "latent": c.hidden // 2, "query_latent": c.hidden, "rope": 2,
@@ -100,14 +104,13 @@ def completed(c):
 
 def check(c):
     """ValueError, with a reason, for a configuration that has no programs."""
-    dp = c.ranks // c.tp if "tp" in STRATEGIES[c.strategy].axes else 1
+    dp = max(1, c.ranks // c.tp) if "tp" in STRATEGIES[c.strategy].axes else 1
     training, cut = c.strategy in ("dp", "ga"), "tp" in STRATEGIES[c.strategy].axes
     even_batch = {"ep": c.ranks, "pp": c.micro if c.loss != "none" or c.symbolic else 1}.get(c.strategy, dp)
     if training:
         even_batch = dp * c.micro if c.symbolic else 1
     chunks = c.ranks * (2 if c.zigzag else 1)
     conditions = [
-        (c.ranks >= 1 and c.batch >= 1 and c.seq >= 1, "sizes must be positive"),
         (not cut or c.ranks % c.tp == 0, f"--ranks {c.ranks} is not divisible by --tp {c.tp}"),
         (training or c.heads % c.kv_heads == 0, f"--heads {c.heads} is not divisible by --kv-heads {c.kv_heads}"),
         (training or c.strategy == "latent" or c.head_dim % 2 == 0, f"rotary embedding needs an even width of a head, not {c.head_dim} (--head-dim)"),
