@@ -371,7 +371,7 @@ TermId EGraph::Impl::make(rules::OpId op, const tensor::Attr& given_attrs, std::
   canonical_children(op, operands.span(), children);
   const TermId known = probe(op, attrs, children.span(), node_hash(op, attrs, children.span()));
   if (known != kNoTerm && (normal || nodes[known].state == NodeState::live)) {
-    last_made = known;
+    note_made(known);
     return find(known);
   }
   if (known == kNoTerm) {
@@ -395,12 +395,12 @@ TermId EGraph::Impl::make(rules::OpId op, const tensor::Attr& given_attrs, std::
       }
     }
     analyse(id);
-    last_made = id;
+    note_made(id);
     return find(id);
   }
   // make_exact of a term that was normalised away: from now on it is a node of its class.
   promote(known);
-  last_made = known;
+  note_made(known);
   return find(known);
 }
 
@@ -410,6 +410,11 @@ EGraph::EGraph(term::Typing& typing, smt::Oracle& oracle)
     : impl_(std::make_unique<Impl>(*this, typing, oracle)) {
   impl_->matcher.emplace(*this);
   impl_->evaluator.emplace(*this, typing, &*impl_->matcher);
+}
+EGraph::EGraph(const EGraph& like, smt::Oracle& oracle)
+    : impl_(std::make_unique<Impl>(*this, like.impl_->typing, oracle)) {
+  impl_->matcher.emplace(*this, &*like.impl_->matcher);
+  impl_->evaluator.emplace(*this, impl_->typing, &*impl_->matcher);
 }
 EGraph::~EGraph() = default;
 

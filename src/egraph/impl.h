@@ -122,6 +122,12 @@ struct EGraph::Impl {
   TermId make(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> children, bool normal);
   TermId normalise(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> operands,
                    std::span<const TermId> children, std::uint32_t type);
+  void note_made(TermId term) {
+    last_made = term;
+    if (made != nullptr) {
+      made->push_back(term);
+    }
+  }
   // Makes a ghost a node of its class.
   void promote(TermId ghost);
   void append_of_op(TermId node);
@@ -200,6 +206,8 @@ struct EGraph::Impl {
   std::size_t normalising = 0;            // depth
   std::vector<std::uint64_t> normalised;  // per lemma: terms it replaced when they were built
   TermId last_made = kNoTerm;
+  std::vector<TermId>* made =
+      nullptr;  // if set, every term that make was asked for, whether it was new or not
   std::string last_error;
   rules::OpId slice = rules::kNoOp;
 };

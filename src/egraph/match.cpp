@@ -13,42 +13,73 @@ using rules::ExprKind;
 using term::Frame;
 using term::Value;
 
-struct Matcher::Impl {
-  EGraph& graph;
+// The normalise lemmas of a rule set, ready for matching.
+struct NormaliseRules {
   struct Normal {
-    std::uint32_t lemma = 0;
+    const rules::Lemma* lemma = nullptr;
     std::vector<rules::OpId> needs;  // see collect_needs
+    std::vector<Demand> demands;
+    std::vector<const Expr*> trigger;  // but for the demands
   };
-  // For each operator, its normalise lemmas in order.
-  std::vector<std::vector<Normal>> normalise;
-  std::size_t asked = 0;  // depth of `has` inside `has`
-  // Frames of lemmas that are being matched, one inside the other; kept for reuse.
-  std::vector<std::unique_ptr<Frame>> frames;
-  std::size_t frames_used = 0;
-  std::size_t lookups = 0;  // depth of normal forms inside look-ups
+
+  explicit NormaliseRules(const rules::RuleSet& rules);
+  static Normal compile(const rules::Lemma& lemma);
+
+  std::vector<std::vector<Normal>> by_op;  // in order
 };
 
-Matcher::Matcher(EGraph& graph) : impl_(std::make_unique<Impl>(Impl{graph, {}, 0, {}, 0, 0})) {
-  const rules::RuleSet& rules = graph.rules();
-  impl_->normalise.resize(rules.operators().size());
-  for (std::uint32_t i = 0; i < rules.lemmas().size(); ++i) {
-    const rules::Lemma& lemma = rules.lemmas()[i];
+NormaliseRules::Normal NormaliseRules::compile(const rules::Lemma& lemma) {
+  Normal result;
+  result.lemma = &lemma;
+  collect_needs(lemma.left, result.needs);
+  std::vector<const Expr*> operands;  // the whole term is not built yet
+  for (const Expr& arg : lemma.left.args) {
+    operands.push_back(&arg);
+  }
+  collect_demands(lemma.trigger, operands, result.demands, result.trigger);
+  return result;
+}
+
+NormaliseRules::NormaliseRules(const rules::RuleSet& rules) {
+  by_op.resize(rules.operators().size());
+  for (const rules::Lemma& lemma : rules.lemmas()) {
     if (!lemma.normalise || !lemma.given.empty()) {
       continue;
     }
-    Impl::Normal normal{i, {}};
-    collect_needs(lemma.left, normal.needs);
+    const Normal normal = compile(lemma);
     if (lemma.left.kind == ExprKind::apply) {
-      impl_->normalise[lemma.left.op].push_back(normal);
+      by_op[lemma.left.op].push_back(normal);
     } else if (lemma.left.kind == ExprKind::generic && lemma.generic) {
       for (const rules::Operator& op : rules.operators()) {
         if (has_trait(op, lemma.generic->trait)) {
-          impl_->normalise[op.id].push_back(normal);
+          by_op[op.id].push_back(normal);
         }
       }
     }
   }
 }
+
+struct Matcher::Impl {
+  EGraph& graph;
+  std::shared_ptr<const NormaliseRules> normalise;
+  std::size_t asked = 0;  // depth of `has` inside `has`
+  // Frames of lemmas that are being matched, one inside the other; kept for reuse.
+  std::vector<std::unique_ptr<Frame>> frames;
+  std::size_t frames_used = 0;
+  std::size_t lookups = 0;  // depth of normal forms inside look-ups
+
+  // All matches of the left side at an application, conditions and triggers too.
+  bool match(const NormaliseRules::Normal& normal, const term::NodeView& application, const Found& found);
+};
+
+Matcher::Matcher(EGraph& graph, const Matcher* like)
+    : impl_(std::make_unique<Impl>(Impl{
+          graph,
+          like != nullptr ? like->impl_->normalise : std::make_shared<const NormaliseRules>(graph.rules()),
+          0,
+          {},
+          0,
+          0})) {}
 Matcher::~Matcher() = default;
 
 bool Matcher::match(const Expr& pattern, TermId id, Frame& frame, const rules::OperatorVariable* generic,
@@ -68,22 +99,28 @@ bool Matcher::match(const Expr& pattern, const term::NodeView& application, Fram
 }
 
 bool Matcher::match_lemma(const rules::Lemma& lemma, const term::NodeView& application, const Found& found) {
-  if (impl_->frames_used == impl_->frames.size()) {
-    impl_->frames.push_back(std::make_unique<Frame>());
+  return impl_->match(NormaliseRules::compile(lemma), application, found);
+}
+
+bool Matcher::Impl::match(const NormaliseRules::Normal& normal, const term::NodeView& application,
+                          const Found& found) {
+  const rules::Lemma& lemma = *normal.lemma;
+  if (frames_used == frames.size()) {
+    frames.push_back(std::make_unique<Frame>());
   }
-  Frame& frame = *impl_->frames[impl_->frames_used++];
+  Frame& frame = *frames[frames_used++];
   frame.slots.assign(lemma.slots.size(), std::nullopt);
-  Run run(impl_->graph, frame, lemma.generic ? &*lemma.generic : nullptr);
+  Run run(graph, frame, lemma.generic ? &*lemma.generic : nullptr, normal.demands);
   auto report = [&] { return found(frame); };
-  auto conditions = [&] { return run.conditions(lemma.when, lemma.trigger, report); };
+  auto conditions = [&] { return run.conditions(lemma.when, normal.trigger, report); };
   auto done = [&] { return run.settled(conditions); };
   const bool stop = run.at(lemma.left, application, kNoTerm, done);
-  --impl_->frames_used;
+  --frames_used;
   return stop;
 }
 
 bool Matcher::may_normalise(rules::OpId op) const {
-  return !impl_->normalise[op].empty();
+  return !impl_->normalise->by_op[op].empty();
 }
 
 TermId Matcher::normal_form(const term::NodeView& application, bool build, std::size_t* lemma_index,
@@ -94,13 +131,13 @@ TermId Matcher::normal_form(const term::NodeView& application, bool build, std::
     below |= graph.impl().class_of(child).operators;
   }
   const auto there = [&](rules::OpId op) { return (below >> (op % 64) & 1) != 0; };
-  for (const auto& [index, needs] : impl_->normalise[application.op]) {
-    if (!std::all_of(needs.begin(), needs.end(), there)) {
+  for (const NormaliseRules::Normal& normal : impl_->normalise->by_op[application.op]) {
+    if (!std::all_of(normal.needs.begin(), normal.needs.end(), there)) {
       continue;
     }
-    const rules::Lemma& lemma = graph.rules().lemmas()[index];
+    const rules::Lemma& lemma = *normal.lemma;
     TermId result = kNoTerm;
-    match_lemma(lemma, application, [&](Frame& frame) {
+    impl_->match(normal, application, [&](Frame& frame) {
       if (!build) {
         result = lookup(lemma.right, frame);
         return result != kNoTerm;
@@ -121,7 +158,7 @@ TermId Matcher::normal_form(const term::NodeView& application, bool build, std::
     });
     if (result != kNoTerm) {
       if (lemma_index != nullptr) {
-        *lemma_index = index;
+        *lemma_index = static_cast<std::size_t>(normal.lemma - graph.rules().lemmas().data());
       }
       return result;
     }

@@ -29,6 +29,11 @@ bool Run::is_run(const Expr& item) {
   return item.kind == ExprKind::star || item.kind == ExprKind::comprehension || item.type.is_list();
 }
 
+const Expr* Run::comprehension_in(const Expr& run) {
+  const Expr& inner = run.kind == ExprKind::star ? run.args[0] : run;
+  return inner.kind == ExprKind::comprehension ? &inner : nullptr;
+}
+
 std::size_t Run::least_length(const Expr& item) {
   if (!is_run(item)) {
     return 1;
@@ -90,6 +95,7 @@ bool Run::sequence(Exprs items, std::span<const TermId> operands, const Path* pa
 
 struct Run::Selection {
   Small<const Expr*, 8> elements;  // one operand each
+  const Expr* each = nullptr;      // beside another run: takes every operand that its element matches
   const Expr* rest = nullptr;      // takes what is left, in order
   std::span<const TermId> operands;
   const Path* path = nullptr;
@@ -108,16 +114,24 @@ bool Run::any_order(Exprs items, std::span<const TermId> operands, const Path* p
   for (const bool free : {false, true}) {
     for (const Expr* item : items) {
       if (is_run(*item)) {
-        if (selection.rest != nullptr && selection.rest != item) {
+        if (free) {
+          continue;
+        }
+        const Expr*& place = comprehension_in(*item) != nullptr ? selection.each : selection.rest;
+        if (place != nullptr) {
           return false;  // two runs in any order would be ambiguous
         }
-        selection.rest = item;
+        place = item;
       } else if (is_free(*item) == free) {
         selection.elements.push(item);
       }
     }
   }
-  const std::size_t least = selection.rest != nullptr ? least_length(*selection.rest) : 0;
+  if (selection.rest == nullptr) {
+    std::swap(selection.rest, selection.each);
+  }
+  const std::size_t least =
+      (selection.each != nullptr ? 1 : 0) + (selection.rest != nullptr ? least_length(*selection.rest) : 0);
   if (operands.size() < selection.elements.size() + least ||
       (selection.rest == nullptr && operands.size() != selection.elements.size())) {
     return false;
@@ -126,6 +140,36 @@ bool Run::any_order(Exprs items, std::span<const TermId> operands, const Path* p
     selection.used.push(0);
   }
   return select(selection, 0, next);
+}
+
+bool Run::owners_of(const Expr& element, std::size_t most, Ids& owners) const {
+  const auto known = [&](const Expr& expr) -> const term::Term* {
+    const bool variable = expr.kind == ExprKind::variable && expr.slot < frame_.slots.size();
+    return variable && frame_.slots[expr.slot] ? frame_.slots[expr.slot]->as_term() : nullptr;
+  };
+  if (const term::Term* term = known(element)) {
+    owners.push(graph_.find(term->id));
+    return true;
+  }
+  if (element.kind != ExprKind::apply) {
+    return false;
+  }
+  const auto operand = std::find_if(element.args.begin(), element.args.end(), known);
+  if (operand == element.args.end()) {
+    return false;
+  }
+  const EGraph::Impl& inside = graph_.impl();
+  std::uint32_t at = inside.class_of(known(*operand)->id).first_user;
+  for (std::size_t seen = 0; at != kNone; at = inside.links[at].next) {
+    if (++seen > most) {
+      return false;
+    }
+    const Node& node = inside.nodes[inside.links[at].node];
+    if (node.state == NodeState::live && node.op == element.op) {
+      owners.push(inside.find(inside.links[at].node));
+    }
+  }
+  return true;
 }
 
 bool Run::select(Selection& selection, std::size_t from, Next next) {
@@ -139,10 +183,17 @@ bool Run::select(Selection& selection, std::size_t from, Next next) {
         left.push(selection.operands[i]);
       }
     }
-    return run(*selection.rest, left.span(), selection.path, next);
+    return selection.each != nullptr ? each_that_matches(*comprehension_in(*selection.each), *selection.rest,
+                                                         left.span(), selection.path, next)
+                                     : run(*selection.rest, left.span(), selection.path, next);
   }
+  const Expr& element = *selection.elements[from];
+  Ids owners;
+  const bool narrowed = owners_of(element, selection.operands.size(), owners);
   for (std::size_t i = 0; i < selection.operands.size(); ++i) {
-    if (selection.used[i] != 0) {
+    if (selection.used[i] != 0 ||
+        (narrowed &&
+         std::find(owners.begin(), owners.end(), graph_.find(selection.operands[i])) == owners.end())) {
       continue;
     }
     // Operands of a commutative operator are sorted: equal ones are neighbours, and one of them is enough.
@@ -151,7 +202,7 @@ bool Run::select(Selection& selection, std::size_t from, Next next) {
     }
     selection.used[i] = 1;
     auto rest = [&] { return select(selection, from + 1, next); };
-    const bool stop = in_class(*selection.elements[from], selection.operands[i], selection.path, rest);
+    const bool stop = in_class(element, selection.operands[i], selection.path, rest);
     selection.used[i] = 0;
     if (stop) {
       return true;
@@ -174,24 +225,55 @@ struct Run::Zip {
   std::span<const TermId> operands;
   const Path* path = nullptr;
   std::vector<Source> sources;
+  std::size_t matched = 0;
+  // Of a run that takes the operands its element matches: what takes the others, and which were taken.
+  const Expr* rest = nullptr;
+  std::vector<TermId> left;
+  std::vector<char> taken;
+
+  // False if the lists are not what a pattern may range over.
+  bool open(const Expr& pattern, std::span<const TermId> over_operands, const Path* around) {
+    element = &pattern.args[0];
+    condition = pattern.args.size() > 2 ? &pattern.args[2] : nullptr;
+    operands = over_operands;
+    path = around;
+    const Expr& over = pattern.args[1];
+    const std::vector<rules::Slot>& binders = pattern.binders;
+    if (over.kind == ExprKind::call && over.builtin == rules::Builtin::zip &&
+        over.args.size() == binders.size()) {
+      for (std::size_t i = 0; i < binders.size(); ++i) {
+        sources.push_back({&over.args[i], binders[i], {}, {}});
+      }
+      return true;
+    }
+    sources.push_back({&over, binders[0], {}, {}});
+    return binders.size() == 1;
+  }
 };
+
+// Every operand that the element matches in agreement with the first of them; all others go to `rest`. What
+// the elements share may differ between operands: each operand is taken at least once, if it matches at all.
+// Two operands are tried in all ways, so that what cancels in a sum of two sums meets.
+bool Run::each_that_matches(const Expr& pattern, const Expr& rest, std::span<const TermId> operands,
+                            const Path* path, Next next) {
+  Zip zip;
+  if (!zip.open(pattern, operands, path)) {
+    return false;
+  }
+  zip.rest = &rest;
+  zip.taken.assign(operands.size(), 0);
+  for (std::size_t first = 0; first < operands.size(); ++first) {
+    if (zip.taken[first] == 0 && element(zip, first, next)) {
+      return true;
+    }
+    zip.left.push_back(operands[first]);
+  }
+  return false;
+}
 
 bool Run::comprehension(const Expr& pattern, std::span<const TermId> operands, const Path* path, Next next) {
   Zip zip;
-  zip.element = &pattern.args[0];
-  zip.condition = pattern.args.size() > 2 ? &pattern.args[2] : nullptr;
-  zip.operands = operands;
-  zip.path = path;
-  const Expr& over = pattern.args[1];
-  const std::vector<rules::Slot>& binders = pattern.binders;
-  if (over.kind == ExprKind::call && over.builtin == rules::Builtin::zip &&
-      over.args.size() == binders.size()) {
-    for (std::size_t i = 0; i < binders.size(); ++i) {
-      zip.sources.push_back({&over.args[i], binders[i], {}, {}});
-    }
-  } else if (binders.size() == 1) {
-    zip.sources.push_back({&over, binders[0], {}, {}});
-  } else {
+  if (!zip.open(pattern, operands, path)) {
     return false;
   }
   for (Zip::Source& source : zip.sources) {
@@ -210,7 +292,14 @@ bool Run::comprehension(const Expr& pattern, std::span<const TermId> operands, c
 
 bool Run::element(Zip& zip, std::size_t k, Next next) {
   if (k == zip.operands.size()) {
-    return zipped(zip, 0, next);
+    if (zip.rest == nullptr) {
+      return zipped(zip, 0, next);
+    }
+    if (zip.left.size() < least_length(*zip.rest)) {
+      return false;
+    }
+    auto others = [&] { return run(*zip.rest, zip.left, zip.path, next); };
+    return zipped(zip, 0, others);
   }
   for (const Zip::Source& source : zip.sources) {
     if (source.given) {
@@ -221,6 +310,9 @@ bool Run::element(Zip& zip, std::size_t k, Next next) {
   }
   // The first element decides what the elements share. For each of the others the first match that agrees is
   // taken: all combinations of several matches per element would be exponentially many.
+  const bool first = zip.matched == 0;
+  const bool all_ways = zip.matched < (zip.rest != nullptr ? 2 : 1);
+  bool taken = false;
   bool stop = false;
   auto matched = [&] {
     if (zip.condition != nullptr && !is_yes(graph_.evaluator().holds(*zip.condition, frame_))) {
@@ -247,7 +339,13 @@ bool Run::element(Zip& zip, std::size_t k, Next next) {
         kept.push_back(std::move(frame_.slots[source.binder]));
         frame_.slots[source.binder].reset();
       }
+      taken = true;
+      if (zip.rest != nullptr) {
+        zip.taken[k] = 1;
+      }
+      ++zip.matched;
       stop = element(zip, k + 1, next);
+      --zip.matched;
       for (std::size_t i = 0; i < zip.sources.size(); ++i) {
         frame_.slots[zip.sources[i].binder] = std::move(kept[i]);
       }
@@ -255,9 +353,14 @@ bool Run::element(Zip& zip, std::size_t k, Next next) {
     for (const std::size_t i : added) {
       zip.sources[i].collected.pop_back();
     }
-    return stop || (complete && k > 0);
+    return stop || (complete && !all_ways);
   };
   in_class(*zip.element, zip.operands[k], zip.path, matched);
+  if (!taken && !first && zip.rest != nullptr) {
+    zip.left.push_back(zip.operands[k]);
+    stop = element(zip, k + 1, next);
+    zip.left.pop_back();
+  }
   for (const Zip::Source& source : zip.sources) {
     frame_.slots[source.binder].reset();
   }

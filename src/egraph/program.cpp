@@ -35,6 +35,70 @@ void collect_needs(const Expr& pattern, std::vector<rules::OpId>& out) {
 
 namespace {
 
+// The parts of a pattern that are matched once, so that the same text elsewhere means the same class.
+void find_parts(const Expr& pattern, std::vector<const Expr*>& out) {
+  switch (pattern.kind) {
+    case ExprKind::apply:
+    case ExprKind::generic:
+      out.push_back(&pattern);
+      break;
+    case ExprKind::star:
+    case ExprKind::list:
+      break;
+    default:
+      return;
+  }
+  for (const Expr& arg : pattern.args) {
+    find_parts(arg, out);
+  }
+}
+
+}  // namespace
+
+const Expr* listed(const Expr& expr) {
+  if (expr.kind != ExprKind::comprehension || expr.args.size() > 2) {
+    return nullptr;
+  }
+  const Expr* list = &expr.args[1];
+  while (list->kind == ExprKind::call && !list->args.empty()) {
+    list = &list->args[0];  // zip(xs, ..), pairs(cuts), reversed(xs), ..
+  }
+  return list->kind == ExprKind::variable ? list : nullptr;
+}
+
+void collect_demands(std::span<const Expr> trigger, std::span<const Expr* const> patterns,
+                     std::vector<Demand>& demands, std::vector<const Expr*>& rest) {
+  std::vector<const Expr*> parts;
+  for (const Expr* pattern : patterns) {
+    find_parts(*pattern, parts);
+  }
+  for (const Expr& conjunct : trigger) {
+    const bool negated =
+        conjunct.kind == ExprKind::unary && conjunct.operation == rules::Operation::logical_not;
+    const Expr& asked = negated ? conjunct.args[0] : conjunct;
+    bool answered = false;
+    if (asked.kind == ExprKind::call && asked.builtin == rules::Builtin::named && asked.args.size() == 1) {
+      const Expr& term = asked.args[0];
+      if (term.kind == ExprKind::variable) {
+        demands.push_back({nullptr, term.slot, !negated});
+      } else {
+        const std::string text = rules::to_string(term);
+        for (const Expr* part : parts) {
+          if (rules::to_string(*part) == text) {
+            demands.push_back({part, rules::kNoSlot, !negated});
+            answered = true;
+          }
+        }
+      }
+    }
+    if (!answered) {
+      rest.push_back(&conjunct);
+    }
+  }
+}
+
+namespace {
+
 bool is_pattern(const Expr& expr) {
   return expr.kind == ExprKind::apply ||
          (expr.kind == ExprKind::generic && expr.args.size() == 1 && expr.shift == rules::Shift::none);
@@ -58,25 +122,33 @@ void collect_patterns(const Expr& expr, std::set<std::string>& out) {
   }
 }
 
+// How far below a class the pattern looks: what its wildcards stand for is not looked at.
+unsigned reach(const Expr& pattern) {
+  const auto any = [](const Expr& arg) {
+    return arg.kind == ExprKind::wildcard ||
+           (arg.kind == ExprKind::star && arg.args[0].kind == ExprKind::wildcard);
+  };
+  return std::all_of(pattern.args.begin(), pattern.args.end(), any) ? 0 : nesting(pattern);
+}
+
 // Whether the value of an expression depends on nothing but classes that the match has visited (and what is
 // `extra` levels below them).
 class Locality {
  public:
-  explicit Locality(const Rule& rule) : rule_(rule) {}
+  Locality(const rules::RuleSet& rules, const Rule& rule) : rules_(rules), rule_(rule) {}
 
   unsigned extra() const { return extra_; }
 
-  bool local(const Expr& expr, bool building) {
+  // `below`: how far below what the match has visited the variables of the expression may be.
+  bool local(const Expr& expr, unsigned below = 0) {
     switch (expr.kind) {
       case ExprKind::predicate:
-        return false;
-      case ExprKind::has:
-        extra_ =
-            std::max(extra_, nesting(expr.args[1]) + (expr.args.size() > 2 ? nested_has(expr.args[2]) : 0));
-        if (!visited(expr.args[0])) {
-          return false;
-        }
-        return expr.args.size() < 3 || local(expr.args[2], building);
+        return local_predicate(expr, below);
+      case ExprKind::has: {
+        const unsigned inside = below + reach(expr.args[1]);
+        extra_ = std::max(extra_, inside);
+        return visited(expr.args[0]) && (expr.args.size() < 3 || local(expr.args[2], inside));
+      }
       case ExprKind::call:
         switch (expr.builtin) {
           case rules::Builtin::tiling:
@@ -96,9 +168,18 @@ class Locality {
         break;
     }
     // An application that is built depends on nothing else.
-    const auto part = [&](const Expr& arg) { return local(arg, building); };
+    const auto part = [&](const Expr& arg) { return local(arg, below); };
     return std::all_of(expr.args.begin(), expr.args.end(), part) &&
            std::all_of(expr.attrs.begin(), expr.attrs.end(), part);
+  }
+
+  // The conditions inside a pattern.
+  bool local_pattern(const Expr& pattern) {
+    if (pattern.kind == ExprKind::comprehension && pattern.args.size() > 2 && !local(pattern.args[2])) {
+      return false;
+    }
+    return std::all_of(pattern.args.begin(), pattern.args.end(),
+                       [&](const Expr& arg) { return local_pattern(arg); });
   }
 
  private:
@@ -113,20 +194,26 @@ class Locality {
     }
     return matched_.count(rules::to_string(term)) != 0;
   }
-  static unsigned nested_has(const Expr& expr) {
-    unsigned deepest = expr.kind == ExprKind::has ? nesting(expr.args[1]) : 0;
-    for (const Expr& arg : expr.args) {
-      deepest = std::max(deepest, nested_has(arg));
+  bool local_predicate(const Expr& use, unsigned below) {
+    const rules::Predicate* predicate = rules_.find_predicate(use.name);
+    if (predicate == nullptr || !open_.insert(use.name).second) {
+      return false;  // recursive: it may look at anything
     }
-    return deepest;
+    const bool result = std::all_of(use.args.begin(), use.args.end(),
+                                    [&](const Expr& arg) { return visited(arg) && local(arg, below); }) &&
+                        local(predicate->body, below);
+    open_.erase(use.name);
+    return result;
   }
 
+  const rules::RuleSet& rules_;
   const Rule& rule_;
   std::set<std::string> matched_;  // the patterns of the rule, once they are asked for
+  std::set<std::string> open_;     // predicates that are being looked at
   unsigned extra_ = 0;
 };
 
-void find_reach(Rule& rule) {
+void find_reach(const rules::RuleSet& rules, Rule& rule) {
   const rules::Lemma& lemma = *rule.lemma;
   for (const Goal& goal : rule.goals) {
     rule.depth = std::max(rule.depth, nesting(*goal.pattern));
@@ -135,18 +222,22 @@ void find_reach(Rule& rule) {
   for (const Goal& goal : rule.goals) {
     anywhere += goal.same_class ? 0 : 1;
   }
-  Locality locality(rule);
-  const auto is_local = [&](const Expr& expr) { return locality.local(expr, true); };
-  rule.local = anywhere == 1 && std::all_of(lemma.when.begin(), lemma.when.end(), is_local) &&
+  Locality locality(rules, rule);
+  const auto is_local = [&](const Expr& expr) { return locality.local(expr); };
+  rule.local = anywhere == 1 &&
+               std::all_of(rule.goals.begin(), rule.goals.end(),
+                           [&](const Goal& goal) { return locality.local_pattern(*goal.pattern); }) &&
+               std::all_of(lemma.when.begin(), lemma.when.end(), is_local) &&
                std::all_of(lemma.trigger.begin(), lemma.trigger.end(), is_local) && is_local(*rule.right) &&
                (rule.left_is_goal || is_local(*rule.left));
   rule.depth += locality.extra();
 }
 
-// Whether an expression depends on shapes, types and attributes only.
-bool is_pure(const Expr& expr) {
+// Whether an expression depends on shapes, types and attributes only; `building`: whether that is all that
+// decides if it is defined, though it builds terms.
+bool is_pure(const Expr& expr, bool building = false) {
   if (expr.kind == ExprKind::has || expr.kind == ExprKind::predicate || expr.kind == ExprKind::others ||
-      expr.kind == ExprKind::apply || expr.kind == ExprKind::generic) {
+      (!building && (expr.kind == ExprKind::apply || expr.kind == ExprKind::generic))) {
     return false;
   }
   if (expr.kind == ExprKind::call) {
@@ -155,6 +246,10 @@ bool is_pure(const Expr& expr) {
       case rules::Builtin::full_like:
       case rules::Builtin::reshape:
       case rules::Builtin::broadcast_to:
+        if (building) {
+          break;
+        }
+        return false;
       case rules::Builtin::fresh:
       case rules::Builtin::tiling:
       case rules::Builtin::named:
@@ -168,12 +263,18 @@ bool is_pure(const Expr& expr) {
         break;
     }
   }
-  return std::all_of(expr.args.begin(), expr.args.end(), is_pure) &&
-         std::all_of(expr.attrs.begin(), expr.attrs.end(), is_pure);
+  const auto pure = [&](const Expr& part) { return is_pure(part, building); };
+  return std::all_of(expr.args.begin(), expr.args.end(), pure) &&
+         std::all_of(expr.attrs.begin(), expr.attrs.end(), pure);
+}
+
+bool expands(const Expr& expr) {
+  return (listed(expr) != nullptr && nesting(expr.args[0]) > 0) ||
+         std::any_of(expr.args.begin(), expr.args.end(), expands);
 }
 
 // The rule of a lemma read from left to right, or from right to left; no goals: it cannot be read that way.
-Rule compile(const rules::Lemma& lemma, std::uint32_t index, bool backwards) {
+Rule compile(const rules::RuleSet& rules, const rules::Lemma& lemma, std::uint32_t index, bool backwards) {
   Rule rule;
   rule.index = index;
   rule.lemma = &lemma;
@@ -199,8 +300,16 @@ Rule compile(const rules::Lemma& lemma, std::uint32_t index, bool backwards) {
     rule.goals.clear();
     return rule;
   }
-  find_reach(rule);
-  rule.pure = std::all_of(lemma.when.begin(), lemma.when.end(), is_pure);
+  find_reach(rules, rule);
+  std::vector<const Expr*> patterns;
+  for (const Goal& goal : rule.goals) {
+    patterns.push_back(goal.pattern);
+  }
+  collect_demands(lemma.trigger, patterns, rule.demands, rule.trigger);
+  rule.pure =
+      std::all_of(lemma.when.begin(), lemma.when.end(), [](const Expr& part) { return is_pure(part); });
+  rule.pure_right = is_pure(*rule.right, true) && (rule.left_is_goal || is_pure(*rule.left, true));
+  rule.expands = expands(*rule.right);
   collect_needs(*rule.goals[0].pattern, rule.needs);
   return rule;
 }
@@ -215,7 +324,7 @@ Program::Program(const rules::RuleSet& rules) : impl_(std::make_unique<Impl>(rul
       if (backwards && lemma.direction != rules::Direction::both) {
         continue;
       }
-      Rule rule = compile(lemma, index, backwards);
+      Rule rule = compile(rules, lemma, index, backwards);
       if (rule.goals.empty()) {
         continue;
       }

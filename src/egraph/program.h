@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "egraph/run.h"
 #include "entangle/egraph/saturate.h"
 
 namespace entangle::egraph {
@@ -24,12 +25,17 @@ struct Rule {
   bool left_is_goal = false;
   const rules::Expr* left = nullptr;
   const rules::Expr* right = nullptr;
+  std::vector<Demand> demands;
+  std::vector<const rules::Expr*> trigger;  // but for the demands
   // Operators that must be among the nodes of the operands of the first goal's node.
   std::vector<rules::OpId> needs;
   bool local = true;  // depends on nothing but what is within `depth` below the root
   unsigned depth = 1;
-  bool pure =
-      true;  // `when` asks for shapes and attributes only: its answer for given bindings never changes
+  // `when` asks for shapes and attributes only: its answer for given bindings never changes.
+  bool pure = true;
+  // Likewise whether the right side (and the left side, if that is built) is defined.
+  bool pure_right = true;
+  bool expands = false;  // the right side makes terms one by one for a list
 };
 
 struct Program::Impl {
@@ -40,5 +46,8 @@ struct Program::Impl {
   std::vector<std::vector<std::uint32_t>> by_op;  // rules whose first goal may match a node of the operator
   unsigned deepest = 1;                           // of the local rules
 };
+
+// The variable whose entries `[e for x in ..]` without `if` goes through, or nullptr if it is something else.
+const rules::Expr* listed(const rules::Expr& expr);
 
 }  // namespace entangle::egraph

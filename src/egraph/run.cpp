@@ -171,7 +171,8 @@ bool Run::settled(Next next) {
   return next();
 }
 
-bool Run::conditions(std::span<const Expr> conjuncts, std::span<const Expr> more, Next next, bool* failed) {
+bool Run::conditions(std::span<const Expr> conjuncts, std::span<const Expr* const> more, Next next,
+                     bool* failed) {
   Small<rules::Slot, 16> unbound;
   for (rules::Slot slot = 0; slot < frame_.slots.size(); ++slot) {
     if (!frame_.slots[slot]) {
@@ -184,7 +185,7 @@ bool Run::conditions(std::span<const Expr> conjuncts, std::span<const Expr> more
     if (failed != nullptr) {
       *failed = true;
     }
-  } else if (std::all_of(more.begin(), more.end(), check)) {
+  } else if (std::all_of(more.begin(), more.end(), [&](const Expr* conjunct) { return check(*conjunct); })) {
     ++successes_;
     stop = next();
   }
@@ -195,6 +196,15 @@ bool Run::conditions(std::span<const Expr> conjuncts, std::span<const Expr> more
 }
 
 // --- Classes and applications
+
+bool Run::demanded(const Expr& pattern, TermId id) const {
+  return std::all_of(demands_.begin(), demands_.end(), [&](const Demand& demand) {
+    const bool meant = demand.pattern != nullptr
+                           ? demand.pattern == &pattern
+                           : pattern.kind == ExprKind::variable && pattern.slot == demand.slot;
+    return !meant || graph_.impl().class_of(id).named == demand.named;
+  });
+}
 
 bool Run::in_class(const Expr& pattern, TermId id, const Path* path, Next next) {
   id = graph_.find(id);
@@ -210,7 +220,7 @@ bool Run::in_class(const Expr& pattern, TermId id, const Path* path, Next next) 
       if (known) {
         return is_yes(equal(*known, Value(term::Term{id}))) && next();
       }
-      return bind(pattern.slot, term::Term{id}, next);
+      return demanded(pattern, id) && bind(pattern.slot, term::Term{id}, next);
     }
     case ExprKind::literal: {
       const std::optional<sym::Scalar> known = graph_.uniform(id);
@@ -231,7 +241,7 @@ bool Run::in_class(const Expr& pattern, TermId id, const Path* path, Next next) 
       }
       const Class& data = inside.classes[id];
       const bool any = pattern.kind == ExprKind::generic;
-      if (!any && (data.operators >> (pattern.op % 64) & 1) == 0) {
+      if ((!any && (data.operators >> (pattern.op % 64) & 1) == 0) || !demanded(pattern, id)) {
         return false;
       }
       Ids candidates;
@@ -274,6 +284,9 @@ bool Run::in_class(const Expr& pattern, TermId id, const Path* path, Next next) 
 }
 
 bool Run::at(const Expr& pattern, const term::NodeView& application_view, TermId owner, Next next) {
+  if (owner != kNoTerm && !demanded(pattern, owner)) {
+    return false;
+  }
   const Path here{owner == kNoTerm ? kNoTerm : graph_.find(owner), nullptr};
   if (pattern.kind == ExprKind::generic) {
     return generic(pattern, application_view, &here, next);

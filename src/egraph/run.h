@@ -33,10 +33,24 @@ struct Path {
   const Path* outer = nullptr;
 };
 
+// What a trigger says of what a pattern, or a variable, matches: that its class is named, or that it is not.
+// Asked as soon as the class is known.
+struct Demand {
+  const rules::Expr* pattern = nullptr;  // or
+  rules::Slot slot = rules::kNoSlot;     // a variable
+  bool named = false;
+};
+
+// The demands of a lemma's trigger on the patterns it is matched with. Adds to `rest` what else there is to
+// ask.
+void collect_demands(std::span<const rules::Expr> trigger, std::span<const rules::Expr* const> patterns,
+                     std::vector<Demand>& demands, std::vector<const rules::Expr*>& rest);
+
 class Run {
  public:
-  Run(EGraph& graph, term::Frame& frame, const rules::OperatorVariable* generic)
-      : graph_(graph), frame_(frame), generic_(generic) {}
+  Run(EGraph& graph, term::Frame& frame, const rules::OperatorVariable* generic,
+      std::span<const Demand> demands = {})
+      : graph_(graph), frame_(frame), generic_(generic), demands_(demands) {}
 
   // A pattern in tensor position against a class.
   bool in_class(const rules::Expr& pattern, TermId id, const Path* path, Next next);
@@ -46,7 +60,7 @@ class Run {
   bool value(const rules::Expr& pattern, const term::Value& value, Next next);
   // Calls `next` if all conjuncts and then all of `more` hold; what they bind (`v == e`) is undone
   // afterwards. `failed`, if given, is set when one of the conjuncts (not of `more`) does not hold.
-  bool conditions(std::span<const rules::Expr> conjuncts, std::span<const rules::Expr> more, Next next,
+  bool conditions(std::span<const rules::Expr> conjuncts, std::span<const rules::Expr* const> more, Next next,
                   bool* failed = nullptr);
   // Calls `next` if what had to be put off (expressions over variables that were not yet bound) holds now.
   bool settled(Next next);
@@ -73,6 +87,7 @@ class Run {
   bool attributes(const rules::Expr& pattern, std::span<const tensor::Attr> attrs, std::size_t from,
                   Next next);
   bool entries(Exprs patterns, std::span<const term::Value> values, Next next);
+  bool demanded(const rules::Expr& pattern, TermId id) const;
   bool holds_now(const Pending& pending);
   bool check_pending(std::size_t base, Next next);
   bool bind(rules::Slot slot, term::Value value, Next next);
@@ -80,14 +95,20 @@ class Run {
   // match_sequence.cpp: lists of operands
   static void flatten(std::span<const rules::Expr> args, Items& out);
   static bool is_run(const rules::Expr& item);
+  static const rules::Expr* comprehension_in(const rules::Expr& run);
   static std::size_t least_length(const rules::Expr& item);
   bool sequence(Exprs items, std::span<const TermId> operands, const Path* path, Next next);
   struct Selection;
   bool any_order(Exprs items, std::span<const TermId> operands, const Path* path, Next next);
+  // The classes that hold what the element may match, where one of its operands is known; false where none
+  // is, or where it has more than `most` users.
+  bool owners_of(const rules::Expr& element, std::size_t most, Small<TermId, 16>& owners) const;
   bool select(Selection& selection, std::size_t from, Next next);
   bool run(const rules::Expr& item, std::span<const TermId> operands, const Path* path, Next next);
   bool comprehension(const rules::Expr& pattern, std::span<const TermId> operands, const Path* path,
                      Next next);
+  bool each_that_matches(const rules::Expr& pattern, const rules::Expr& rest,
+                         std::span<const TermId> operands, const Path* path, Next next);
   bool element(Zip& zip, std::size_t k, Next next);
   bool zipped(Zip& zip, std::size_t source, Next next);
 
@@ -99,6 +120,7 @@ class Run {
   EGraph& graph_;
   term::Frame& frame_;
   const rules::OperatorVariable* generic_;
+  std::span<const Demand> demands_;
   std::vector<Pending> pending_;
   std::size_t successes_ = 0;  // of settled()
 };

@@ -1,6 +1,7 @@
 #include "entangle/egraph/saturate.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -10,6 +11,7 @@
 
 namespace entangle::egraph {
 
+using rules::Expr;
 using term::Frame;
 using term::Value;
 
@@ -74,7 +76,9 @@ class HashSet {
 
 struct Found {
   std::uint32_t rule = 0;
-  TermId root = kNoTerm;  // the node of the left side, if that was a goal
+  std::uint32_t weight = 0;  // of the node that was matched
+  std::uint64_t makes = 0;   // about how many terms, if many
+  TermId root = kNoTerm;     // the node of the left side, if that was a goal
   std::uint64_t key = 0;
   std::vector<std::optional<Value>> slots;
   std::unique_ptr<term::Focus> focus;
@@ -101,6 +105,12 @@ class Saturation {
   std::uint64_t key_of(const Rule& rule, const Frame& frame, TermId root) const;
   std::uint64_t hash_of(const Value& value) const;
   void apply(Found& found);
+  // What `found` makes takes part in the first stage that is light enough for it.
+  void weigh(const Found& found, std::size_t terms_before);
+  // Whether a match is to wait, since this round, which began with so many terms, has made enough.
+  bool put_off(Found& found, std::size_t terms_before);
+  // Admits the lightest of what was passed over; false if there is nothing.
+  bool next_stage();
   void join(const Rule& rule, const Value& left, const Value& right, TermId exact_left, TermId exact_right);
 
   EGraph& graph_;
@@ -109,9 +119,18 @@ class Saturation {
   const Limits limits_;
   Outcome outcome_;
   std::vector<Found> found_;
-  HashSet settled_;  // keys of matches that were applied, or whose `when` can never hold
+  std::vector<Found> later_;  // matches put off
+  HashSet put_off_;           // their keys
+  HashSet settled_;           // keys of matches that were applied, or whose `when` can never hold
   // How many levels below a class something changed since the last round.
   std::vector<std::uint8_t> level_;
+  // Weights of nodes, see saturate.h, and up to which nodes take part now.
+  std::vector<std::uint32_t> weight_;
+  std::uint32_t admitted_ = 1;
+  std::uint32_t passed_over_ = kNone;  // the least of the others in this round
+  std::size_t stage_rounds_ = 0;
+  TermId node_ = kNoTerm;     // that is being matched
+  std::vector<TermId> made_;  // by the match that is being applied
   bool first_round_ = true;
   std::uint32_t seen_epoch_ = 0;  // changes of this epoch and later are news
   std::uint32_t rule_ = 0;
@@ -119,6 +138,27 @@ class Saturation {
 };
 
 constexpr TermId kBetweenQuestions = 64;  // nodes matched
+// So many terms made by one match weigh as much as one: no lemma makes more but for a list of operands.
+constexpr std::size_t kTermsOfOne = 16;
+// More than these, or than there are already, are made in one round only by matches that make few each.
+constexpr std::size_t kTermsOfRound = 4000;
+constexpr std::size_t kRoundsOfStage = 8;
+
+// About how many terms the right side makes: those that it lists one by one count as often as they are
+// listed.
+std::uint64_t terms_made(const Expr& expr, const Frame& frame) {
+  std::uint64_t sum = expr.kind == rules::ExprKind::apply || expr.kind == rules::ExprKind::generic ? 1 : 0;
+  if (const Expr* list = listed(expr)) {
+    const std::optional<Value>& value = frame.slots[list->slot];
+    const std::vector<Value>* entries = value ? value->as_list() : nullptr;
+    return (entries != nullptr ? entries->size() : 1) * terms_made(expr.args[0], frame);
+  }
+  for (const Expr& arg : expr.args) {
+    sum += terms_made(arg, frame);
+  }
+  return sum;
+}
+
 constexpr std::uint8_t kFar = std::numeric_limits<std::uint8_t>::max();
 
 void Saturation::find_levels() {
@@ -155,6 +195,11 @@ void Saturation::match_node(TermId node) {
   if (inside_.classes[root].uniform != kNone) {
     return;  // closed
   }
+  if (weight_[node] > admitted_) {
+    passed_over_ = std::min(passed_over_, weight_[node]);
+    return;
+  }
+  node_ = node;
   const std::uint8_t level = first_round_ ? 0 : level_[root];
   std::uint64_t below = 0;
   for (const TermId child : data.span()) {
@@ -177,7 +222,7 @@ void Saturation::match_rule(std::uint32_t number, TermId node) {
   const rules::Lemma& lemma = *rule.lemma;
   rule_ = number;
   frame_.slots.assign(lemma.slots.size(), std::nullopt);
-  Run run(graph_, frame_, lemma.generic ? &*lemma.generic : nullptr);
+  Run run(graph_, frame_, lemma.generic ? &*lemma.generic : nullptr, rule.demands);
   const TermId owner = inside_.find(node);
   auto next = [&] { return goals(run, frame_, rule, 1, owner, node); };
   run.at(*rule.goals[0].pattern, graph_.node(node), owner, next);
@@ -210,13 +255,15 @@ bool Saturation::goals(Run& run, Frame& frame, const Rule& rule, std::size_t fro
 bool Saturation::complete(Run& run, Frame& frame, const Rule& rule, TermId root) {
   auto settled = [&] {
     const std::uint64_t key = key_of(rule, frame, root);
-    if (settled_.contains(key)) {
+    if (settled_.contains(key) || put_off_.contains(key)) {
       return false;
     }
     ++outcome_.counters.matched[rule.index];
     auto record = [&] {
       Found& found = found_.emplace_back();
       found.rule = rule_;
+      found.weight = weight_[node_];
+      found.makes = rule.expands ? terms_made(*rule.right, frame) : 0;
       found.root = root;
       found.key = key;
       found.slots = frame.slots;
@@ -226,7 +273,7 @@ bool Saturation::complete(Run& run, Frame& frame, const Rule& rule, TermId root)
       return false;
     };
     bool failed = false;
-    const bool stop = run.conditions(rule.lemma->when, rule.lemma->trigger, record, &failed);
+    const bool stop = run.conditions(rule.lemma->when, rule.trigger, record, &failed);
     if (failed && rule.pure) {
       settled_.insert(key);
     }
@@ -344,16 +391,52 @@ void Saturation::apply(Found& found) {
   }
   if (!left || !right) {
     outcome_.counters.ill_typed += inside_.failures != failures ? 1 : 0;
+    if (rule.pure_right) {
+      settled_.insert(found.key);
+    }
     return;
   }
   settled_.insert(found.key);
   join(rule, *left, *right, exact_left, exact_right);
 }
 
+void Saturation::weigh(const Found& found, std::size_t terms_before) {
+  const std::uint64_t weight = std::min<std::uint64_t>(
+      kNone - 1, found.weight * std::max<std::uint64_t>(1, made_.size() / kTermsOfOne));
+  weight_.resize(inside_.nodes.size(), static_cast<std::uint32_t>(weight));
+  for (const TermId term : made_) {
+    if (term < terms_before) {
+      weight_[term] = std::min(weight_[term], static_cast<std::uint32_t>(weight));
+    }
+  }
+  made_.clear();
+}
+
+bool Saturation::put_off(Found& found, std::size_t terms_before) {
+  const std::size_t made = inside_.nodes.size() - terms_before;
+  if (found.makes < kTermsOfOne || made <= std::max(kTermsOfRound, terms_before)) {
+    return false;
+  }
+  put_off_.insert(found.key);
+  later_.push_back(std::move(found));
+  return true;
+}
+
+bool Saturation::next_stage() {
+  if (passed_over_ == kNone) {
+    return false;
+  }
+  admitted_ = passed_over_;
+  stage_rounds_ = 0;
+  first_round_ = true;
+  return true;
+}
+
 Outcome Saturation::run() {
   graph_.rebuild();
   outcome_.stop = Stop::rounds;
   const auto given = static_cast<TermId>(inside_.nodes.size());
+  bool quiet = false;  // nothing new came of the last round
   std::size_t focused = limits_.focus == kNoTerm ? 0 : limits_.focused;
   while (outcome_.rounds < limits_.rounds) {
     if (inside_.live > limits_.nodes) {
@@ -366,8 +449,10 @@ Outcome Saturation::run() {
       find_levels();
     }
     seen_epoch_ = ++inside_.epoch;
+    passed_over_ = kNone;
     const auto nodes = static_cast<TermId>(inside_.nodes.size());
     level_.resize(nodes, 0);
+    weight_.resize(nodes, 1);
     const bool narrow = focused > 0;
     if (narrow) {
       --focused;
@@ -387,17 +472,31 @@ Outcome Saturation::run() {
       break;
     }
     first_round_ = narrow;
+    if (quiet) {
+      found_.insert(found_.begin(), std::make_move_iterator(later_.begin()),
+                    std::make_move_iterator(later_.end()));
+      later_.clear();
+      quiet = false;
+    }
+    inside_.made = &made_;
     bool full = false;
     for (Found& found : found_) {
+      const std::size_t before = inside_.nodes.size();
+      if (put_off(found, nodes)) {
+        continue;
+      }
       apply(found);
+      weigh(found, before);
       if (inside_.live > limits_.nodes) {
         full = true;
         break;
       }
     }
+    inside_.made = nullptr;
     found_.clear();
     graph_.rebuild();
     ++outcome_.rounds;
+    ++stage_rounds_;
     if (limits_.done && limits_.done()) {
       outcome_.stop = Stop::done;
       break;
@@ -411,8 +510,15 @@ Outcome Saturation::run() {
         focused = 0;
         continue;
       }
+      quiet = !later_.empty();
+      if (quiet || next_stage()) {
+        continue;
+      }
       outcome_.stop = Stop::saturated;
       break;
+    }
+    if (!narrow && stage_rounds_ >= kRoundsOfStage) {
+      next_stage();
     }
   }
   outcome_.counters.normalised = inside_.normalised;

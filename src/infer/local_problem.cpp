@@ -22,10 +22,7 @@ const egraph::Reason kDefinition{egraph::Reason::Kind::definition, 0, ""};
 }  // namespace
 
 LocalProblem::LocalProblem(const Selection& selection, smt::Oracle& oracle, Leaves leaves)
-    : selection_(selection),
-      joint_(selection.joint()),
-      graph_(joint_.graph().typing(), oracle),
-      leaves_(leaves) {
+    : selection_(selection), joint_(selection.joint()), graph_(joint_.graph(), oracle), leaves_(leaves) {
   for (const Selection::Application& application : selection.applications()) {
     add_classes(application.classes);
     const auto node = joint_.graph().original(application.term);

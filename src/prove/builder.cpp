@@ -319,7 +319,7 @@ std::vector<TermId> Builder::run_of(const Expr& source, const Want& want) {
 }
 
 std::vector<TermId> Builder::comprehension(const Expr& pattern, const Want& want) {
-  if (pattern.args.size() > 2) throw Infeasible{};
+  // (An `if` is no condition: it only says which matches to take.)
   const Expr& source = pattern.args[1];
   std::vector<Slot> lists;
   if (source.kind == ExprKind::variable) {

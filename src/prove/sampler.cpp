@@ -429,7 +429,6 @@ bool Sampler::list_of_leaves(Slot slot, bool nonempty, const Want& want, std::ve
 
 bool Sampler::comprehension(const Expr& pattern, const Want& want, std::vector<TermId>& into,
                             const Next& next) {
-  if (pattern.args.size() > 2) return false;
   std::vector<std::size_t> lengths = lengths_up_to(limits_.length);
   shuffle(lengths);
   for (const std::size_t length : lengths) {

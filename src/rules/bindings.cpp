@@ -18,6 +18,7 @@ void bind_comprehension(const Expr& pattern, std::vector<bool>& bound, std::vect
   std::vector<bool> inside = bound;
   for (const Slot slot : pattern.binders) set(inside, slot);
   bind_pattern(pattern.args[0], inside, needs);
+  if (pattern.args.size() > 2) free_variables(pattern.args[2], inside, needs);
   // What the pattern gives the binders is collected in the lists.
   const Expr& over = pattern.args[1];
   if (over.kind == ExprKind::variable) {

@@ -43,13 +43,25 @@ bool is_term_pattern(const Expr& expr) {
 
 // A commutative operator in a pattern with two runs of operands: nothing says where one ends.
 const Expr* two_runs(const Expr& expr, const std::vector<Operator>& operators) {
-  if (expr.kind == ExprKind::apply && operators[expr.op].commutative &&
-      std::count_if(expr.args.begin(), expr.args.end(),
-                    [](const Expr& e) { return e.kind == ExprKind::star; }) > 1) {
-    return &expr;
+  if (expr.kind == ExprKind::apply && operators[expr.op].commutative) {
+    const auto runs = [&](bool comprehensions) {
+      return std::count_if(expr.args.begin(), expr.args.end(), [&](const Expr& e) {
+        return e.kind == ExprKind::star && (e.args[0].kind == ExprKind::comprehension) == comprehensions;
+      });
+    };
+    if (runs(true) > 1 || runs(false) > 1) return &expr;
   }
   for (const Expr& arg : expr.args) {
     if (const Expr* found = two_runs(arg, operators)) return found;
+  }
+  return nullptr;
+}
+
+// A pattern for a list with an `if`.
+const Expr* filtered(const Expr& pattern) {
+  if (pattern.kind == ExprKind::comprehension) return pattern.args.size() > 2 ? &pattern.args[2] : nullptr;
+  for (const Expr& arg : pattern.args) {
+    if (const Expr* found = filtered(arg)) return found;
   }
   return nullptr;
 }
@@ -199,7 +211,8 @@ void Resolver::check_lemma(Lemma& lemma, Expressions& expressions) {
   const auto check_runs = [&](const Expr& pattern) {
     if (const Expr* wrong = two_runs(pattern, rules_->operators_)) {
       report(id::pattern, wrong->span,
-             "the operands of `" + wrong->name + "` have no order: there can be one run of them only");
+             "the operands of `" + wrong->name +
+                 "` have no order: there can be one run of them only, beside one comprehension");
     }
   };
   const auto complain = [&](const std::string& suggestion) {
@@ -286,6 +299,13 @@ void Resolver::check_lemma(Lemma& lemma, Expressions& expressions) {
 // Of a lemma that goes both ways, the right side is matched too.
 void Resolver::check_backwards(const Lemma& lemma, std::vector<bool> bound) {
   const auto hint = "write `=>` if it is meant from left to right only";
+  for (const Expr* side : {&lemma.left, &lemma.right}) {
+    if (const Expr* condition = filtered(*side)) {
+      report(id::pattern, condition->span, "an `if` says which operands are taken, not which are built",
+             hint);
+      return;
+    }
+  }
   const Expr& pattern = lemma.right;
   if (pattern.kind == ExprKind::variable) {
     if (pattern.slot < bound.size() && bound[pattern.slot]) return;

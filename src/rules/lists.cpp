@@ -296,8 +296,10 @@ Typed Expressions::comprehension(const Node& node, const Type* hint) {
   expr.args.push_back(std::move(body.expr));
   expr.args.push_back(std::move(over));
   if (node.children.size() > 2) {
-    if (pattern) report(id::pattern, node.children[2].span, "a pattern for a list has no `if`");
+    // In a pattern it says which matches to take, like a trigger.
+    if (pattern) place_ = Place::trigger;
     expr.args.push_back(want(node.children[2], kBoolean));
+    if (pattern) place_ = Place::pattern;
   }
   leave(mark);
   return finish(std::move(expr), list_of(std::move(body.ty)));

@@ -220,6 +220,45 @@ lemma negated(xs: tensor+, ys: tensor*): concat(*[neg(x) for x in xs], *ys; _) =
         Found{"xs=[u], ys=[neg(v) u]", "xs=[u v], ys=[u]"});
 }
 
+TEST_CASE("in any order: a comprehension beside a run takes every operand that matches") {
+  World w(R"(
+lemma negated(xs: tensor+, rest: tensor*): add_n(*[neg(x) for x in xs], *rest) => add_n(*xs, *rest);
+lemma scaled(xs: tensor+, c: scalar, rest: tensor*): add_n(*[scale(x; c) for x in xs], *rest) => add_n(*xs, *rest);
+lemma beside(y: tensor, xs: tensor+, rest: tensor*): add_n(exp(y), *[neg(x) for x in xs], *rest) => add_n(*xs, *rest);
+lemma chosen(xs: tensor+, rest: tensor+): add_n(*[neg(x) for x in xs if not has(x, exp(_))], *rest) => add_n(*xs, *rest);
+lemma sums(xss: tensor**, rest: tensor*): add_n(*[add_n(*xs) for xs in xss], *rest) => add_n(*xss[0], *rest);
+)");
+  const TermId u = w.leaf("u", {3});
+  const TermId v = w.leaf("v", {3});
+  const TermId x = w.leaf("x", {3});
+  const TermId nu = w.make("neg", {u});
+  const TermId nv = w.make("neg", {v});
+  const TermId eu = w.make("exp", {u});
+  CHECK(matches(w, "negated", w.make("add_n", {nu, x, nv})) == Found{"xs=[u v], rest=[x]"});
+  CHECK(matches(w, "negated", w.make("add_n", {nu, nv})) == Found{"xs=[u v], rest=[]"});
+  CHECK(matches(w, "negated", w.make("add_n", {u, x})) == Found{});
+  CHECK(matches(w, "beside", w.make("add_n", {nu, x, nv, eu})) == Found{"y=u, xs=[u v], rest=[x]"});
+  // What the elements share: all that agree, each of them once.
+  const TermId u2 = w.make("scale", {u}, {2});
+  const TermId v3 = w.make("scale", {v}, {3});
+  const TermId x2 = w.make("scale", {x}, {2});
+  CHECK(matches(w, "scaled", w.make("add_n", {u2, v3, x2, v})) ==
+        Found{"xs=[u x], c=2, rest=[v scale(v; 3)]", "xs=[v], c=3, rest=[v scale(u; 2) scale(x; 2)]"});
+  // An `if` says which are taken.
+  const TermId neu = w.make("neg", {eu});
+  CHECK(matches(w, "chosen", w.make("add_n", {nu, neu, nv})) == Found{"xs=[u v], rest=[neg(exp(u))]"});
+  CHECK(matches(w, "chosen", w.make("add_n", {nu, nv})) == Found{});
+  // Of two operands all ways are found, so that sums that have something in common meet.
+  const TermId one = w.make("add_n", {u, v});
+  const TermId two = w.make("add_n", {v, x});
+  w.graph->merge(one, w.make("add_n", {u, x}), {});
+  w.graph->merge(two, w.make("add_n", {nu, x}), {});
+  w.graph->rebuild();
+  CHECK(matches(w, "sums", w.make("add_n", {one, two})) ==
+        Found{"xss=[[u x] [v x]], rest=[]", "xss=[[u x] [x neg(u)]], rest=[]", "xss=[[u v] [v x]], rest=[]",
+              "xss=[[u v] [x neg(u)]], rest=[]"});
+}
+
 TEST_CASE("generic patterns: f and its axes") {
   World w(R"(
 lemma maps<f: maps a -> r>(xs: tensor+): f(.., concat(xs; a), ..) => concat(xs; r);

@@ -265,6 +265,46 @@ lemma at_made(x: tensor, y: tensor): neg(add_n(x, y)) => mul(x, y);
   CHECK(w.graph->class_count() == plain.graph->class_count());
 }
 
+TEST_CASE("what is made of many blocks waits, and is made in the end") {
+  constexpr int kBlocks = 40;
+  World w(kGeneric);
+  std::vector<TermId> rows;
+  std::vector<TermId> wanted;
+  for (int i = 0; i < kBlocks; ++i) {
+    std::vector<TermId> cells;
+    std::vector<TermId> of_cells;
+    for (int k = 0; k < kBlocks; ++k) {
+      cells.push_back(w.leaf("c" + std::to_string(i) + "_" + std::to_string(k), {1, 1}));
+      of_cells.push_back(w.make("exp", {cells.back()}));
+    }
+    rows.push_back(w.make("concat", cells, {1}));
+    wanted.push_back(w.make("concat", of_cells, {1}));
+  }
+  const TermId all = w.make("exp", {w.make("concat", rows, {0})});
+  // A thing of one step is found before the cells are looked at.
+  Limits limits{100000, 24, {}};
+  limits.done = [&] {
+    return w.has(all, "concat",
+                 [&] {
+                   std::vector<TermId> result;
+                   for (const TermId row : rows) {
+                     result.push_back(w.make("exp", {row}));
+                   }
+                   return result;
+                 }(),
+                 {0});
+  };
+  CHECK(w.saturate(limits).stop == Stop::done);
+  CHECK(w.graph->find(w.make("exp", {rows[0]})) != w.graph->find(wanted[0]));
+  limits.done = {};
+  const Outcome outcome = w.saturate(limits);
+  CHECK(outcome.stop == Stop::saturated);
+  for (int i = 0; i < kBlocks; ++i) {
+    CHECK(w.graph->find(w.make("exp", {rows[i]})) == w.graph->find(wanted[i]));
+  }
+  CHECK(w.has(all, "concat", wanted, {0}));
+}
+
 TEST_CASE("time that is up ends a round at once, and nothing is joined") {
   World w("lemma grow(x: tensor, y: tensor): sub(x, y) => neg(sub(exp(x), y));\n");
   for (int k = 0; k < 200; ++k) {

@@ -74,6 +74,8 @@ class EGraph final : public term::Store {
  public:
   // Both outlive the e-graph.
   EGraph(term::Typing& typing, smt::Oracle& oracle);
+  // An empty e-graph for the rules of another, whose compiled form it shares.
+  EGraph(const EGraph& like, smt::Oracle& oracle);
   ~EGraph() override;
   EGraph(const EGraph&) = delete;
   EGraph& operator=(const EGraph&) = delete;

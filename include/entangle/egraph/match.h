@@ -26,7 +26,8 @@ class Matcher final : public term::PatternHost {
   // Called at each match with the frame extended; true stops the search.
   using Found = std::function<bool(term::Frame& frame)>;
 
-  explicit Matcher(EGraph& graph);
+  // `like`: a matcher for the same rules, whose compiled form is shared.
+  explicit Matcher(EGraph& graph, const Matcher* like = nullptr);
   ~Matcher() override;
   Matcher(const Matcher&) = delete;
   Matcher& operator=(const Matcher&) = delete;
@@ -38,6 +39,7 @@ class Matcher final : public term::PatternHost {
   // The same for one application, which need not exist as a node.
   bool match(const rules::Expr& pattern, const term::NodeView& application, term::Frame& frame,
              const rules::OperatorVariable* generic, const Found& found);
+
   // All matches of the left side of a lemma without `given` at an application, conditions and triggers too.
   bool match_lemma(const rules::Lemma& lemma, const term::NodeView& application, const Found& found);
 
