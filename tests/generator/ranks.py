@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ranks.py PROGRAM [--ranks N,N,…] [--only TEXT] [--seconds S]: the table of what is proved for how many ranks.
+"""ranks.py PROGRAM [--ranks N,N,…] [--only TEXT,TEXT,…] [--seconds S]: the table of what is proved for how many ranks.
 
 A row for each strategy of examples/generate.py (context parallel also in zig-zag order) and number of ranks, with shards of unequal size
 wherever the strategy allows them: the verdict, the tensor it failed at, the time, the local problems and the nodes of the largest.
@@ -56,12 +56,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("--ranks", default="2,3,5,7,16,64")
-    parser.add_argument("--only", default="", help="strategies whose name contains this")
+    parser.add_argument("--only", default="", help="strategies whose name contains one of these")
     parser.add_argument("--seconds", type=float, default=300, help="for each check")
     options = parser.parse_args()
     print(f"{'strategy':10} {'ranks':>5} {'verdict':9} {'seconds':>8} {'problems':>8} {'largest':>8}  failed at")
     unproved = 0
-    for row in (row for row in TABLE if options.only in row):
+    for row in (row for row in TABLE if any(text in row for text in options.only.split(","))):
         for n in map(int, options.ranks.split(",")):
             result, spent = check(options.program, Case(config(row, n)), options.seconds)
             statistics, failing = result.get("statistics", {}), result.get("failing") or {}
