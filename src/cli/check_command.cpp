@@ -4,6 +4,7 @@
 #include <exception>
 #include <iostream>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -26,6 +27,7 @@ using report::Outcome;
 using support::Diagnostic;
 
 constexpr std::string_view kInternalError = "cli/internal-error";
+constexpr std::size_t kMostNamed = 12;  // in a line of text; the JSON names all
 
 class Check {
  public:
@@ -78,7 +80,10 @@ class Check {
 
   Outcome outcome_of(const std::string& path) {
     try {
-      return {path, verdict_of(path)};
+      Outcome outcome{path, verdict_of(path)};
+      const auto* verdict = std::get_if<infer::Verdict>(&outcome.result);
+      if (verdict != nullptr && !arguments_.ledger.empty()) outcome.ledger = unproved(*verdict);
+      return outcome;
     } catch (const std::exception& exception) {
       return {path, support::error(std::string(kInternalError), {},
                                    "internal error while checking " + path + ": " + exception.what(),
@@ -122,36 +127,72 @@ class Check {
     return std::move(*verdict);
   }
 
-  // Looks up every lemma of the rules; an error if one of them is refuted.
+  // Looks up everything in the ledger that a verdict may rest on; an error where something is refuted.
   std::optional<Diagnostic> consult(const rules::RuleSet& rules) {
-    not_proved_.clear();
+    lemmas_.clear();
+    claims_.clear();
     const prove::Fingerprints fingerprints(rules);
+    std::optional<Diagnostic> refuted;
+    const auto look_up = [&](const char* what, const rules::Lemma& lemma,
+                             const std::string& key) -> std::string {
+      const auto found = ledger_.find(key);
+      if (!found) return "not in the ledger";
+      if (found->outcome == prove::Outcome::refuted) {
+        const std::string message =
+            std::string("the ") + what + " `" + lemma.name + "` is refuted by the proof ledger";
+        if (refuted) {
+          refuted->notes.push_back({lemma.span, message});
+        } else {
+          refuted = support::error("cli/refuted-" + std::string(what), lemma.span, message,
+                                   "`entangle prove --lemma \"" + lemma.name + "\"` shows where it fails");
+        }
+      }
+      return found->outcome == prove::Outcome::proved ? "" : prove::to_string(found->outcome);
+    };
     for (const rules::Lemma& lemma : rules.lemmas()) {
-      const auto found = ledger_.find(fingerprints.of(lemma));
-      if (found && found->outcome == prove::Outcome::refuted) {
-        return support::error("cli/refuted-lemma", lemma.span,
-                              "the lemma `" + lemma.name + "` is refuted by the proof ledger",
-                              "`entangle prove --lemma " + lemma.name + "` shows where it fails");
-      }
-      if (!found) {
-        not_proved_[lemma.name] = "not in the ledger";
-      } else if (found->outcome != prove::Outcome::proved) {
-        not_proved_[lemma.name] = prove::to_string(found->outcome);
-      }
+      const std::string said = look_up("lemma", lemma, fingerprints.of(lemma));
+      if (!said.empty()) lemmas_[lemma.name] = said;
     }
-    return std::nullopt;
+    const prove::Claims claims(rules);
+    for (const prove::Claim& claim : claims.all()) {
+      const std::string said = look_up("claim", claim.lemma, fingerprints.of(claim));
+      if (!said.empty()) claims_.emplace_back(claim.lemma.name, said);
+    }
+    return refuted;
   }
 
-  // The lemmas a verdict rests on that are not proved for all sizes.
-  void name_unproved(const infer::Verdict& verdict) const {
-    std::vector<std::string> names;
-    for (const infer::LemmaUse& use : verdict.lemmas) {
-      const auto found = not_proved_.find(use.name);
-      if (found != not_proved_.end()) names.push_back(use.name + " (" + found->second + ")");
+  // What a verdict rests on that is not proved for all sizes.
+  report::Unproved unproved(const infer::Verdict& verdict) const {
+    report::Unproved result;
+    std::set<std::string> applied;
+    for (const auto* uses : {&verdict.lemmas, &verdict.normalised}) {
+      for (const infer::LemmaUse& use : *uses) {
+        const auto found = lemmas_.find(use.name);
+        if (found != lemmas_.end() && applied.insert(use.name).second) result.lemmas.push_back(*found);
+      }
     }
-    std::cout << (names.empty() ? "every lemma that was applied is proved for all sizes\n"
-                                : "lemmas that were applied and are not proved for all sizes: " +
-                                      support::join(names, ", ") + "\n");
+    result.claims = claims_;
+    return result;
+  }
+
+  static void name_unproved(const report::Unproved& unproved) {
+    const auto named = [](const std::vector<std::pair<std::string, std::string>>& said) {
+      std::vector<std::string> names;
+      for (const auto& [name, verdict] : said) names.push_back(name + " (" + verdict + ")");
+      if (names.size() > kMostNamed) {
+        const std::size_t more = names.size() - kMostNamed;
+        names.resize(kMostNamed);
+        names.push_back("and " + std::to_string(more) + " more");
+      }
+      return support::join(names, ", ");
+    };
+    std::cout << (unproved.lemmas.empty() ? "every lemma that was applied is proved for all sizes\n"
+                                          : "lemmas that were applied and are not proved for all sizes: " +
+                                                named(unproved.lemmas) + "\n");
+    if (!unproved.claims.empty()) {
+      std::cout << "claims about operators that are not proved for all sizes: " << named(unproved.claims)
+                << "\n";
+    }
   }
 
   // Prints what became of a manifest.
@@ -164,7 +205,7 @@ class Check {
     if (!to_stdout()) {
       if (shown_++ > 0) std::cout << "\n";
       std::cout << report::to_text(verdict, {arguments_.verbose});
-      if (!arguments_.ledger.empty()) name_unproved(verdict);
+      if (outcome.ledger) name_unproved(*outcome.ledger);
       std::cout << std::flush;
     }
     switch (verdict.kind) {
@@ -211,7 +252,9 @@ class Check {
 
   const CheckArguments& arguments_;
   Ledger ledger_;
-  std::map<std::string, std::string> not_proved_;  // lemmas, and what the ledger says of them
+  // What is not proved, and what the ledger says of it.
+  std::map<std::string, std::string> lemmas_;
+  std::vector<std::pair<std::string, std::string>> claims_;
   support::OutputFile json_;
   RuleLoader rules_;
   std::vector<const LoadedRules*> printed_;

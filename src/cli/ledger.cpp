@@ -13,13 +13,26 @@ using Json = nlohmann::ordered_json;
 using prove::Outcome;
 using prove::Result;
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 support::Diagnostic damaged(const std::string& path, const std::string& why) {
   return support::error("cli/ledger", {}, "`" + path + "` is no proof ledger: " + why);
 }
 
+Outcome outcome_of(const Json& verdict) {
+  const auto text = verdict.get<std::string>();
+  for (const Outcome outcome : {Outcome::refuted, Outcome::unknown, Outcome::tested, Outcome::bounded,
+                                Outcome::proved, Outcome::axiom}) {
+    if (prove::to_string(outcome) == text) return outcome;
+  }
+  throw std::runtime_error("`" + text + "` is no verdict");
+}
+
 Json to_json(const Result& result) {
+  Json operators = Json::array();
+  for (const prove::Instantiation& one : result.operators) {
+    operators.push_back({one.op, prove::to_string(one.outcome), one.forms});
+  }
   Json ranks = Json::object();
   for (const auto& [rank, count] : result.ranks) ranks[std::to_string(rank)] = count;
   return {{"name", result.name},
@@ -31,7 +44,7 @@ Json to_json(const Result& result) {
           {"longest", result.longest},
           {"ranks", ranks},
           {"proved_ranks", result.proved_ranks},
-          {"operators", result.operators},
+          {"operators", std::move(operators)},
           {"reason", result.reason},
           {"counterexample", result.counterexample}};
 }
@@ -39,15 +52,7 @@ Json to_json(const Result& result) {
 Result from_json(const Json& json) {
   Result result;
   result.name = json.at("name").get<std::string>();
-  const auto verdict = json.at("verdict").get<std::string>();
-  bool known = false;
-  for (const Outcome outcome : {Outcome::refuted, Outcome::unknown, Outcome::tested, Outcome::bounded,
-                                Outcome::proved, Outcome::axiom}) {
-    if (prove::to_string(outcome) != verdict) continue;
-    result.outcome = outcome;
-    known = true;
-  }
-  if (!known) throw std::runtime_error("`" + verdict + "` is no verdict");
+  result.outcome = outcome_of(json.at("verdict"));
   result.instances = json.at("instances").get<std::size_t>();
   result.forms = json.at("forms").get<std::size_t>();
   result.proved = json.at("proved").get<std::size_t>();
@@ -55,7 +60,10 @@ Result from_json(const Json& json) {
   result.longest = json.at("longest").get<std::size_t>();
   for (const auto& [rank, count] : json.at("ranks").items()) result.ranks[std::stoul(rank)] = count;
   result.proved_ranks = json.at("proved_ranks").get<std::set<std::size_t>>();
-  result.operators = json.at("operators").get<std::vector<std::string>>();
+  for (const Json& one : json.at("operators")) {
+    result.operators.push_back(
+        {one.at(0).get<std::string>(), outcome_of(one.at(1)), one.at(2).get<std::size_t>()});
+  }
   result.reason = json.at("reason").get<std::string>();
   result.counterexample = json.at("counterexample").get<std::string>();
   return result;
@@ -70,7 +78,7 @@ support::Result<Ledger> Ledger::read(const std::string& path) {
   try {
     const Json json = Json::parse(in);
     if (json.at("version").get<int>() != kVersion) return damaged(path, "it is of another version");
-    for (const auto& [key, entry] : json.at("lemmas").items()) ledger.results_[key] = from_json(entry);
+    for (const auto& [key, entry] : json.at("results").items()) ledger.results_[key] = from_json(entry);
   } catch (const std::exception& exception) {
     return damaged(path, exception.what());
   }
@@ -78,9 +86,9 @@ support::Result<Ledger> Ledger::read(const std::string& path) {
 }
 
 support::Status Ledger::write(const std::string& path) const {
-  Json lemmas = Json::object();
-  for (const auto& [key, result] : results_) lemmas[key] = to_json(result);
-  return support::write_file(path, Json{{"version", kVersion}, {"lemmas", lemmas}}.dump(1) + "\n");
+  Json results = Json::object();
+  for (const auto& [key, result] : results_) results[key] = to_json(result);
+  return support::write_file(path, Json{{"version", kVersion}, {"results", results}}.dump(1) + "\n");
 }
 
 std::optional<Result> Ledger::find(const std::string& key) const {

@@ -1,5 +1,6 @@
-// The proof ledger: what `entangle prove` found, by a hash of the lemma's text and of the operators it speaks
-// of; `entangle check` reads it, and the next `entangle prove` does not do the same work again.
+// The proof ledger: what `entangle prove` found of lemmas and of claims about operators, by a hash of the
+// text and of the operators it speaks of; `entangle check` reads it, and the next `entangle prove` does not
+// do the same work again.
 #pragma once
 
 #include <map>
@@ -18,7 +19,7 @@ class Ledger {
   static support::Result<Ledger> read(const std::string& path);
   support::Status write(const std::string& path) const;
 
-  // `key` is the lemma's prove::Fingerprints::of.
+  // `key` is prove::Fingerprints::of.
   std::optional<prove::Result> find(const std::string& key) const;
   void add(const std::string& key, const prove::Result& result) { results_[key] = result; }
 

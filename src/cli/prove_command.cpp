@@ -68,22 +68,16 @@ class Prove {
     for (const support::Diagnostic& error : loaded.errors) std::cerr << support::render(error);
     if (!loaded.errors.empty()) return ExitCode::bad_input;
     const rules::RuleSet& rules = *loaded.engine.rules;
-    if (!names_exist(rules)) return ExitCode::bad_input;
+    const prove::Claims claims(rules);
+    if (!names_exist(rules, claims)) return ExitCode::bad_input;
     if (!open_cache()) return ExitCode::bad_input;
-    for (const rules::Lemma& lemma : rules.lemmas()) {
-      if (wanted(lemma.name)) lemmas_.push_back(&lemma);
-    }
-    results_.resize(lemmas_.size());
+    collect(rules, claims);
     if (!look_up(rules)) return ExitCode::bad_input;
-    for (const rules::Lemma* lemma : lemmas_) width_ = std::max(width_, lemma->name.size() + 2);
-    if (!to_stdout()) std::cout << padded("lemma", width_) << "verdict   ranks           time   reason\n";
-    work(rules);
-    for (std::size_t k = 0; k < lemmas_.size(); ++k) {
-      const Result& result = *results_[k];
-      ++counts_[result.outcome];
-      if (result.outcome == Outcome::refuted) {
+    work(rules, claims);
+    for (const Task& task : tasks_) {
+      if (task.result->outcome == Outcome::refuted) {
         code_ = worst(code_, ExitCode::violates);
-      } else if (result.outcome < required(rules, *lemmas_[k])) {
+      } else if (task.result->outcome < required(rules, task.span.file)) {
         code_ = worst(code_, ExitCode::unproved);
       }
     }
@@ -93,6 +87,27 @@ class Prove {
   }
 
  private:
+  // A lemma or a claim about an operator.
+  struct Task {
+    std::string name;
+    support::Span span;
+    const rules::Lemma* lemma = nullptr;
+    const prove::Claim* claim = nullptr;
+    std::string key;  // where there is a cache
+    std::optional<Result> result;
+  };
+
+  void collect(const rules::RuleSet& rules, const prove::Claims& claims) {
+    for (const rules::Lemma& lemma : rules.lemmas()) {
+      if (wanted(lemma.name)) tasks_.push_back({lemma.name, lemma.span, &lemma, nullptr, {}, {}});
+    }
+    for (const prove::Claim& claim : claims.all()) {
+      const rules::Lemma& lemma = claim.lemma;
+      if (wanted(lemma.name)) tasks_.push_back({lemma.name, lemma.span, nullptr, &claim, {}, {}});
+    }
+    for (const Task& task : tasks_) width_ = std::max(width_, task.name.size() + 2);
+  }
+
   bool to_stdout() const { return arguments_.json == "-"; }
 
   bool report(const support::Status& status) {
@@ -140,24 +155,25 @@ class Prove {
   bool look_up(const rules::RuleSet& rules) {
     if (arguments_.cache.empty()) return true;
     const prove::Fingerprints fingerprints(rules, options());
-    for (std::size_t k = 0; k < lemmas_.size(); ++k) {
-      keys_.push_back(fingerprints.of(*lemmas_[k]));
-      if (auto known = ledger_.find(keys_[k])) {
-        known->name = lemmas_[k]->name;
-        known->span = lemmas_[k]->span;
-        results_[k] = std::move(*known);
+    for (Task& task : tasks_) {
+      task.key = task.lemma != nullptr ? fingerprints.of(*task.lemma) : fingerprints.of(*task.claim);
+      if (auto known = ledger_.find(task.key)) {
+        known->name = task.name;
+        known->span = task.span;
+        task.result = std::move(*known);
       } else if (arguments_.cache_only) {
+        const char* what = task.lemma != nullptr ? "lemma" : "claim";
         std::cerr << support::render(
-            support::error("cli/not-in-cache", lemmas_[k]->span,
-                           "the lemma `" + lemmas_[k]->name + "` is not in the cache"));
+            support::error("cli/not-in-cache", task.span,
+                           std::string("the ") + what + " `" + task.name + "` is not in the cache"));
         return false;
       }
     }
     return true;
   }
 
-  // Works on several lemmas at a time; they are shown in order.
-  void work(const rules::RuleSet& rules) {
+  // Works on several at a time; they are shown in order.
+  void work(const rules::RuleSet& rules, const prove::Claims& claims) {
     std::mutex mutex;
     std::condition_variable done;
     std::size_t next = 0;
@@ -166,36 +182,47 @@ class Prove {
         std::size_t mine = 0;
         {
           const std::lock_guard lock(mutex);
-          while (next < lemmas_.size() && results_[next]) ++next;
-          if (next == lemmas_.size()) return;
+          while (next < tasks_.size() && tasks_[next].result) ++next;
+          if (next == tasks_.size()) return;
           mine = next++;
         }
-        Result result = prove::examine(rules, *lemmas_[mine], options());
+        const Task& task = tasks_[mine];
+        Result result = task.lemma != nullptr ? prove::examine(rules, *task.lemma, options())
+                                              : prove::examine(claims, *task.claim, options());
         const std::lock_guard lock(mutex);
-        results_[mine] = std::move(result);
+        tasks_[mine].result = std::move(result);
         changed_ = true;
         done.notify_one();
       }
     };
     std::vector<std::thread> threads;
-    const bool any = std::ranges::any_of(results_, [](const auto& result) { return !result; });
+    const bool any = std::ranges::any_of(tasks_, [](const Task& task) { return !task.result; });
     // The solver's answers are read only where something is to be proved.
     if (any && !arguments_.cache.empty() && !report(smt::QueryCache::shared().load(in_cache(kAnswers)))) {
       code_ = worst(code_, ExitCode::bad_input);
     }
     for (std::size_t k = 0; any && k < arguments_.jobs; ++k) threads.emplace_back(worker);
     ProgressLine line;
-    for (std::size_t k = 0; k < lemmas_.size(); ++k) {
+    for (std::size_t k = 0; k < tasks_.size(); ++k) {
+      const Task& task = tasks_[k];
       std::unique_lock lock(mutex);
-      if (!results_[k]) {
-        line.show(std::to_string(k) + " of " + std::to_string(lemmas_.size()) + ": " + lemmas_[k]->name);
+      if (!task.result) {
+        line.show(std::to_string(k) + " of " + std::to_string(tasks_.size()) + ": " + task.name);
       }
-      done.wait(lock, [&] { return results_[k].has_value(); });
+      done.wait(lock, [&] { return task.result.has_value(); });
       line.clear();
-      if (!keys_.empty()) ledger_.add(keys_[k], *results_[k]);
-      show(*results_[k]);
+      if (!task.key.empty()) ledger_.add(task.key, *task.result);
+      if (k == 0 || (task.claim != nullptr) != (tasks_[k - 1].claim != nullptr)) {
+        show_header(k > 0, task.claim != nullptr ? "claim" : "lemma");
+      }
+      show(*task.result);
     }
     for (std::thread& thread : threads) thread.join();
+  }
+
+  void show_header(bool apart, const char* what) const {
+    if (to_stdout()) return;
+    std::cout << (apart ? "\n" : "") << padded(what, width_) << "verdict   ranks           time   reason\n";
   }
 
   void show(const Result& result) const {
@@ -209,9 +236,10 @@ class Prove {
     return arguments_.lemmas.empty() || std::ranges::find(arguments_.lemmas, name) != arguments_.lemmas.end();
   }
 
-  bool names_exist(const rules::RuleSet& rules) const {
+  bool names_exist(const rules::RuleSet& rules, const prove::Claims& claims) const {
     std::vector<std::string> names;
     for (const rules::Lemma& lemma : rules.lemmas()) names.push_back(lemma.name);
+    for (const prove::Claim& claim : claims.all()) names.push_back(claim.lemma.name);
     for (const std::string& name : arguments_.lemmas) {
       if (std::ranges::find(names, name) != names.end()) continue;
       std::cerr << support::render(support::error("cli/no-such-lemma", {}, "there is no lemma `" + name + "`",
@@ -221,11 +249,11 @@ class Prove {
     return true;
   }
 
-  Outcome required(const rules::RuleSet& rules, const rules::Lemma& lemma) const {
+  Outcome required(const rules::RuleSet& rules, support::FileId file) const {
     if (arguments_.require == "proved") return Outcome::proved;
     if (arguments_.require == "bounded") return Outcome::bounded;
     if (!arguments_.require.empty()) return Outcome::tested;
-    switch (rules.accept(lemma.span.file)) {
+    switch (rules.accept(file)) {
       case rules::Accept::proved:
         return Outcome::proved;
       case rules::Accept::bounded:
@@ -236,40 +264,67 @@ class Prove {
     return Outcome::tested;
   }
 
-  void summarise(const rules::RuleSet& rules) const {
+  static std::string counted(const std::map<Outcome, std::size_t>& counts) {
     std::vector<std::string> parts;
-    for (const auto& [outcome, count] : counts_) {
+    for (const auto& [outcome, count] : counts) {
       parts.push_back(std::to_string(count) + " " + prove::to_string(outcome));
     }
-    std::cout << results_.size() << " lemmas: " << (parts.empty() ? "none" : support::join(parts, ", "))
-              << "; " << rules.laws().size() << " laws of scalar functions are taken on trust\n";
+    return parts.empty() ? "none" : support::join(parts, ", ");
+  }
+
+  void summarise(const rules::RuleSet& rules) const {
+    std::size_t lemmas = 0, claims = 0, generic = 0, instances = 0;
+    std::map<Outcome, std::size_t> of_lemmas, of_claims, of_instances;
+    for (const Task& task : tasks_) {
+      ++(task.lemma != nullptr ? lemmas : claims);
+      ++(task.lemma != nullptr ? of_lemmas : of_claims)[task.result->outcome];
+      if (task.lemma == nullptr || !task.lemma->generic) continue;
+      ++generic;
+      instances += task.result->operators.size();
+      for (const prove::Instantiation& one : task.result->operators) ++of_instances[one.outcome];
+    }
+    std::cout << lemmas << " lemmas: " << counted(of_lemmas) << "; " << rules.laws().size()
+              << " laws of scalar functions are taken on trust\n";
+    if (generic > 0) {
+      std::cout << generic << " of them are generic, with " << instances
+                << " pairs of a lemma and an operator: " << counted(of_instances) << "\n";
+    }
+    if (claims > 0) std::cout << claims << " claims about operators: " << counted(of_claims) << "\n";
+  }
+
+  static nlohmann::ordered_json to_json(const Result& result) {
+    nlohmann::ordered_json ranks = nlohmann::ordered_json::object();
+    for (const auto& [rank, count] : result.ranks) ranks[std::to_string(rank)] = count;
+    nlohmann::ordered_json operators = nlohmann::ordered_json::array();
+    for (const prove::Instantiation& one : result.operators) {
+      operators.push_back(
+          {{"name", one.op}, {"verdict", prove::to_string(one.outcome)}, {"forms", one.forms}});
+    }
+    return {
+        {"name", result.name},
+        {"file", support::source_path(result.span.file)},
+        {"line", result.span.line},
+        {"verdict", prove::to_string(result.outcome)},
+        {"ranks", ranks},
+        {"instances", result.instances},
+        {"forms", result.forms},
+        {"forms_proved", result.proved},
+        {"forms_bounded", result.bounded},
+        {"longest_list", result.longest},
+        {"operators", operators},
+        {"seconds", result.seconds},
+        {"reason", result.reason},
+        {"counterexample", result.counterexample.empty() ? nlohmann::ordered_json(nullptr)
+                                                         : nlohmann::ordered_json(result.counterexample)}};
   }
 
   ExitCode finish() {
     if (!arguments_.json.empty()) {
       nlohmann::ordered_json lemmas = nlohmann::ordered_json::array();
-      for (const auto& known : results_) {
-        const Result& result = *known;
-        nlohmann::ordered_json ranks = nlohmann::ordered_json::object();
-        for (const auto& [rank, count] : result.ranks) ranks[std::to_string(rank)] = count;
-        lemmas.push_back({{"name", result.name},
-                          {"file", support::source_path(result.span.file)},
-                          {"line", result.span.line},
-                          {"verdict", prove::to_string(result.outcome)},
-                          {"ranks", ranks},
-                          {"instances", result.instances},
-                          {"forms", result.forms},
-                          {"forms_proved", result.proved},
-                          {"forms_bounded", result.bounded},
-                          {"longest_list", result.longest},
-                          {"operators", result.operators},
-                          {"seconds", result.seconds},
-                          {"reason", result.reason},
-                          {"counterexample", result.counterexample.empty()
-                                                 ? nlohmann::ordered_json(nullptr)
-                                                 : nlohmann::ordered_json(result.counterexample)}});
-      }
-      const std::string text = nlohmann::ordered_json{{"lemmas", lemmas}}.dump(2) + "\n";
+      nlohmann::ordered_json claims = lemmas;
+      for (const Task& task : tasks_)
+        (task.lemma != nullptr ? lemmas : claims).push_back(to_json(*task.result));
+      const std::string text = nlohmann::ordered_json{{"lemmas", lemmas}, {"claims", claims}}.dump(2) + "\n";
       if (to_stdout()) {
         std::cout << text;
       } else if (const support::Status written = json_.commit(text); !written) {
@@ -287,12 +342,9 @@ class Prove {
   const ProveArguments& arguments_;
   support::OutputFile json_;
   Ledger ledger_;
-  std::vector<const rules::Lemma*> lemmas_;
-  std::vector<std::string> keys_;  // of the lemmas, where there is a cache
-  std::vector<std::optional<Result>> results_;
+  std::vector<Task> tasks_;
   std::size_t width_ = 8;
   bool changed_ = false;
-  std::map<Outcome, std::size_t> counts_;
   ExitCode code_ = ExitCode::refines;
 };
 

@@ -33,10 +33,11 @@ void fork_if_undecided(smt::Oracle& oracle, bool required) {
   if (oracle.undecided()) throw Fork{*oracle.undecided(), required};
 }
 
-Builder::Builder(const rules::Lemma& lemma, rules::OpId op, const Limits& limits, Scenario& scenario,
+Builder::Builder(const Subject& subject, rules::OpId op, const Limits& limits, Scenario& scenario,
                  Chooser& chooser, term::Typing& typing, eval::Terms& terms, term::Evaluator& evaluator)
     : rules_(typing.rules()),
-      lemma_(lemma),
+      subject_(subject),
+      lemma_(subject.lemma),
       op_(op),
       limits_(limits),
       scenario_(scenario),
@@ -44,14 +45,14 @@ Builder::Builder(const rules::Lemma& lemma, rules::OpId op, const Limits& limits
       typing_(typing),
       terms_(terms),
       evaluator_(evaluator),
-      uniform_(lemma.slots.size()),
-      interval_(lemma.slots.size()) {
-  frame_.slots.assign(lemma.slots.size(), std::nullopt);
-  for (const Expr& condition : lemma.when) {
+      uniform_(lemma_.slots.size()),
+      interval_(lemma_.slots.size()) {
+  frame_.slots.assign(lemma_.slots.size(), std::nullopt);
+  for (const Expr& condition : lemma_.when) {
     mark_known(condition, uniform_, interval_);
-    dtypes_matter_ = dtypes_matter_ || asks_dtype(condition);
+    dtypes_matter_ = dtypes_matter_ || asks_dtype(rules_, condition);
   }
-  dtypes_matter_ = dtypes_matter_ || asks_dtype(lemma.left) || asks_dtype(lemma.right);
+  dtypes_matter_ = dtypes_matter_ || asks_dtype(rules_, lemma_.left) || asks_dtype(rules_, lemma_.right);
   if (op != rules::kNoOp) {
     dtypes_matter_ = dtypes_matter_ || std::ranges::any_of(rules_.op(op).linear, [](const auto& linear) {
                        return linear.condition.has_value();
@@ -251,13 +252,13 @@ TermId Builder::application(const Expr& pattern, const Want& want) {
       } else if (!op.dtype) {
         one.dtype = sibling ? std::optional(sibling->dtype) : want.dtype;
       } else if (sibling) {
-        // Most operators of several types have a mask and operands of one type.
-        static const std::vector<DType> kMask{DType::b8, DType::f32, DType::i64};
-        std::vector<DType> dtypes{sibling->dtype};
-        for (const DType other : kMask) {
-          if (other != sibling->dtype) dtypes.push_back(other);
+        // Most operators of several types have a mask and operands of one type. What goes for numbers goes
+        // for truths, but not the other way round.
+        std::vector<DType> dtypes{sibling->dtype == DType::b8 ? DType::f32 : sibling->dtype};
+        for (const DType other : {DType::b8, DType::f32, DType::i64}) {
+          if (other != dtypes[0]) dtypes.push_back(other);
         }
-        one.dtype = dtypes[chooser_(dtypes.size(), true)];
+        one.dtype = dtypes[chooser_(dtypes.size(), !dtypes_matter_)];
       }
     }
     const Expr& arg = pattern.args[k];
@@ -537,6 +538,7 @@ TermId Builder::generic(const Expr& pattern, const Want& want) {
   if (trait == Trait::elementwise) return id;
   if (trait == Trait::linear) {
     if (place >= info.linear.size() || !info.linear[place]) throw Infeasible{};
+    if (!in_question(subject_, op, place, count)) throw Infeasible{};
     return id;
   }
   std::vector<const term::Correspondence*> candidates;
@@ -549,7 +551,7 @@ TermId Builder::generic(const Expr& pattern, const Want& want) {
     return value != nullptr && *value == Int(axis);
   };
   for (const term::Correspondence& one : all) {
-    if (one.operands[place] == term::kNoAxis) continue;
+    if (!in_question(subject_, one, place)) continue;
     const bool pair = std::ranges::any_of(all, [&](const term::Correspondence& other) {
       if (other.result != one.result + 1) return false;
       for (std::size_t j = 0; j < one.operands.size(); ++j) {

@@ -14,6 +14,7 @@
 #include "entangle/term/evaluator.h"
 #include "prove/expressions.h"
 #include "prove/scenario.h"
+#include "prove/subject.h"
 
 namespace entangle::prove {
 
@@ -49,8 +50,9 @@ class Chooser {
 
 class Builder {
  public:
-  Builder(const rules::Lemma& lemma, rules::OpId op, const Limits& limits, Scenario& scenario,
-          Chooser& chooser, term::Typing& typing, eval::Terms& terms, term::Evaluator& evaluator);
+  // The subject outlives the builder; `op` is one of its operators.
+  Builder(const Subject& subject, rules::OpId op, const Limits& limits, Scenario& scenario, Chooser& chooser,
+          term::Typing& typing, eval::Terms& terms, term::Evaluator& evaluator);
 
   // Builds the `given` patterns and the left side. Throws Infeasible or Fork.
   void run();
@@ -94,6 +96,7 @@ class Builder {
   std::size_t choose_length(bool nonempty);
 
   const rules::RuleSet& rules_;
+  const Subject& subject_;
   const rules::Lemma& lemma_;
   const rules::OpId op_;
   const Limits limits_;

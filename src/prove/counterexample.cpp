@@ -132,6 +132,9 @@ Answer Replayer::evaluate(const Instance& instance, const Leaves& leaves) {
     why_ = "the equation that is given does not hold for the elements that were tried";
     return Answer::undefined;
   }
+  if (instance.right.empty()) {
+    return interpreter.value(instance.left[0]) != nullptr ? Answer::differ : Answer::undefined;
+  }
   Answer answer = Answer::agree;
   for (std::size_t k = 0; k < instance.left.size() && answer != Answer::differ; ++k) {
     const bool typed = instance.terms.type(instance.left[k]) == instance.terms.type(instance.right[k]);
@@ -164,7 +167,7 @@ Counterexample Replayer::shown(const Instance& instance, const Leaves& leaves) {
   eval::Interpreter interpreter(terms);
   for (const auto& [leaf, array] : leaves) interpreter.set(leaf, array);
   Counterexample result;
-  std::string text = "  the lemma\n" + indented(text_) + "  fails with " + instance.variables + "\n";
+  std::string text = "  the statement\n" + indented(text_) + "  fails with " + instance.variables + "\n";
   for (const TermId leaf : leaves_of(terms)) {
     for (const sym::Int size : terms.type(leaf).shape)
       result.largest = std::max(result.largest, size.value());
@@ -177,7 +180,11 @@ Counterexample Replayer::shown(const Instance& instance, const Leaves& leaves) {
     text += value == nullptr ? "\n" : " = " + eval::to_string(*value) + "\n";
     return value;
   };
-  for (std::size_t k = 0; k < instance.left.size(); ++k) {
+  if (instance.right.empty()) {
+    side("left:  ", instance.left[0]);
+    text += "  the right side is undefined: " + instance.undefined + "\n";
+  }
+  for (std::size_t k = 0; k < instance.right.size(); ++k) {
     const tensor::TensorType& type = terms.type(instance.left[k]);
     const tensor::TensorType& other = terms.type(instance.right[k]);
     const bool typed = type == other;

@@ -24,9 +24,10 @@ using term::TermId;
 // An instance of constant sizes. The sides are lists for a lemma about lists.
 struct Instance {
   eval::Terms& terms;
-  std::vector<TermId> left, right;
+  std::vector<TermId> left, right;               // no right side where it is undefined but ought not to be
   std::vector<std::pair<TermId, TermId>> given;  // equal by assumption
   std::string variables;                         // what the lemma's variables stand for
+  std::string undefined = {};                    // why there is no right side
 };
 
 struct Counterexample {

@@ -13,7 +13,13 @@ bool structured(const Expr& expr) {
          expr.kind == ExprKind::comprehension;
 }
 
-bool asks_dtype(const Expr& expr) {
+bool asks_dtype(const rules::RuleSet& rules, const Expr& expr) {
+  if (expr.kind == ExprKind::literal && expr.value.kind() == tensor::Attr::Kind::dtype) return true;
+  if (expr.kind == ExprKind::apply &&
+      std::ranges::any_of(rules.op(expr.op).attributes,
+                          [](const rules::Parameter& one) { return one.type.base == rules::Base::dtype; })) {
+    return true;
+  }
   if (expr.kind == ExprKind::call) {
     switch (expr.builtin) {
       case rules::Builtin::dtype:
@@ -26,7 +32,8 @@ bool asks_dtype(const Expr& expr) {
         break;
     }
   }
-  return std::ranges::any_of(expr.args, asks_dtype) || std::ranges::any_of(expr.attrs, asks_dtype);
+  const auto inside = [&](const Expr& part) { return asks_dtype(rules, part); };
+  return std::ranges::any_of(expr.args, inside) || std::ranges::any_of(expr.attrs, inside);
 }
 
 namespace {

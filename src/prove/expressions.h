@@ -10,8 +10,8 @@ namespace entangle::prove {
 
 // Whether a pattern is more than a variable: an application, or a list of such.
 bool structured(const rules::Expr& pattern);
-// Whether an expression asks for element types.
-bool asks_dtype(const rules::Expr& expr);
+// Whether an expression asks for element types, or makes tensors of one that it names.
+bool asks_dtype(const rules::RuleSet& rules, const rules::Expr& expr);
 // Whether a condition fails with any question about sizes that is asked for it and answered with no.
 bool conjunctive(const rules::Expr& condition);
 // The operators an operator variable can stand for.

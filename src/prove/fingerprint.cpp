@@ -47,6 +47,13 @@ void collect(const Expr& expr, std::set<rules::OpId>& ops) {
   for (const Expr& attr : expr.attrs) collect(attr, ops);
 }
 
+std::string digest(const std::string& text) {
+  char hex[33];
+  std::snprintf(hex, sizeof hex, "%016llx%016llx", static_cast<unsigned long long>(support::hash_bytes(text)),
+                static_cast<unsigned long long>(support::hash_bytes("second " + text)));
+  return hex;
+}
+
 }  // namespace
 
 Fingerprints::Fingerprints(const rules::RuleSet& rules, const Options& options) : options_(options) {
@@ -59,6 +66,11 @@ Fingerprints::Fingerprints(const rules::RuleSet& rules, const Options& options) 
   }
 }
 
+std::string Fingerprints::start(const rules::Lemma& lemma) const {
+  return smt::solver_version() + " " + std::to_string(kMethod) + " " + std::to_string(options_.instances) +
+         " " + std::to_string(options_.seed) + "\n" + lemma.text;
+}
+
 std::string Fingerprints::of(const rules::Lemma& lemma) const {
   std::vector<const Expr*> parts{&lemma.left, &lemma.right};
   for (const rules::Given& given : lemma.given) {
@@ -66,9 +78,7 @@ std::string Fingerprints::of(const rules::Lemma& lemma) const {
     if (given.equal_to) parts.push_back(&*given.equal_to);
   }
   for (const Expr& condition : lemma.when) parts.push_back(&condition);
-  std::string text = smt::solver_version() + " " + std::to_string(kMethod) + " " +
-                     std::to_string(options_.instances) + " " + std::to_string(options_.seed) + "\n" +
-                     lemma.text;
+  std::string text = start(lemma);
   std::set<rules::OpId> ops;
   bool all = lemma.generic.has_value();
   for (const Expr* part : parts) {
@@ -83,11 +93,12 @@ std::string Fingerprints::of(const rules::Lemma& lemma) const {
   } else {
     for (const rules::OpId id : ops) text += operators_[id];
   }
-  text += laws_;
-  char hex[33];
-  std::snprintf(hex, sizeof hex, "%016llx%016llx", static_cast<unsigned long long>(support::hash_bytes(text)),
-                static_cast<unsigned long long>(support::hash_bytes("second " + text)));
-  return hex;
+  return digest(text + laws_);
+}
+
+std::string Fingerprints::of(const Claim& claim) const {
+  return digest(start(claim.lemma) + "\n" + rules::to_string(claim.lemma.left) + "\n" +
+                rules::to_string(claim.lemma.right) + "\n" + operators_[claim.op] + laws_);
 }
 
 }  // namespace entangle::prove

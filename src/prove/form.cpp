@@ -38,7 +38,7 @@ class NoPatterns final : public term::PatternHost {
 
 // Everything that depends on what is assumed of the sizes.
 struct Forms::World {
-  World(const rules::RuleSet& rules, const rules::Lemma& lemma, rules::OpId op, const Limits& limits,
+  World(const rules::RuleSet& rules, const Subject& subject, rules::OpId op, const Limits& limits,
         Scenario& given, Chooser& chooser, std::uint64_t& asked)
       : scenario(given),
         questions(asked),
@@ -46,7 +46,7 @@ struct Forms::World {
         typing(rules, oracle),
         terms(typing),
         evaluator(terms, typing, &patterns),
-        builder(lemma, op, limits, given, chooser, typing, terms, evaluator) {
+        builder(subject, op, limits, given, chooser, typing, terms, evaluator) {
     terms.tile_with([this](TermId id, std::size_t axis) { return builder.tiling(id, axis); });
   }
   ~World() { questions += oracle.statistics().solver; }
@@ -63,10 +63,11 @@ struct Forms::World {
   std::size_t cases = 0;
 };
 
-Forms::Forms(const rules::RuleSet& rules, const rules::Lemma& lemma, rules::OpId op, const Limits& limits,
+Forms::Forms(const rules::RuleSet& rules, const Subject& subject, rules::OpId op, const Limits& limits,
              AskSolver unsatisfiable, Replayer& replayer)
     : rules_(rules),
-      lemma_(lemma),
+      subject_(subject),
+      lemma_(subject.lemma),
       op_(op),
       limits_(limits),
       unsatisfiable_(std::move(unsatisfiable)),
@@ -228,7 +229,7 @@ std::vector<TermId> Forms::right_side(World& world) {
 
 Forms::Verdict Forms::attempt(Scenario& scenario, Chooser& chooser) {
   applies_ = false;
-  World world(rules_, lemma_, op_, limits_, scenario, chooser, results_.questions);
+  World world(rules_, subject_, op_, limits_, scenario, chooser, results_.questions);
   if (world.oracle.facts().contradictory()) return Verdict::infeasible;
   try {
     world.builder.run();
@@ -245,7 +246,7 @@ Forms::Verdict Forms::attempt(Scenario& scenario, Chooser& chooser) {
       results_.highest = std::max(results_.highest, world.builder.highest());
     }
     if (right.empty()) {
-      if (small_ || !defined_for_some_sizes(world)) return Verdict::vacuous;
+      if (!subject_.total && (small_ || !defined_for_some_sizes(world))) return Verdict::vacuous;
       why_ = "the right side is not shown to be defined: " + world.evaluator.reason();
       return Verdict::unproved;
     }
@@ -320,7 +321,7 @@ Forms::Concrete Forms::with_sizes(const Scenario& scenario, const sym::Valuation
   instance->choices = chosen_;
   const std::vector<std::size_t> choices = chosen_;
   Chooser chooser(choices);
-  World world(rules_, lemma_, op_, limits_, *instance, chooser, results_.questions);
+  World world(rules_, subject_, op_, limits_, *instance, chooser, results_.questions);
   try {
     world.builder.run();
     for (const Expr& expr : lemma_.when) condition(world, expr);

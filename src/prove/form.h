@@ -43,7 +43,7 @@ class Forms {
  public:
   // `unsatisfiable`: whether the solver shows that the assertions contradict each other. The replayer is
   // given instances of what is not proved.
-  Forms(const rules::RuleSet& rules, const rules::Lemma& lemma, rules::OpId op, const Limits& limits,
+  Forms(const rules::RuleSet& rules, const Subject& subject, rules::OpId op, const Limits& limits,
         AskSolver unsatisfiable, Replayer& replayer);
 
   FormResults run();
@@ -77,6 +77,7 @@ class Forms {
   std::vector<smt::Term> assertions(World& world, Symbolic& symbolic);
 
   const rules::RuleSet& rules_;
+  const Subject& subject_;
   const rules::Lemma& lemma_;
   const rules::OpId op_;
   const Limits limits_;

@@ -23,7 +23,7 @@ class Question {
         others_(rules.without_lemma(lemma)),
         program_(*others_),
         typing_(rules, oracle_),
-        sampler_(lemma_, typing_, options.seed) {}
+        sampler_(subject_of(rules, lemma_), typing_, options.seed) {}
 
   Implied answer() {
     Implied least = Implied::found;

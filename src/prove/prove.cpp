@@ -10,6 +10,7 @@
 #include "prove/counterexample.h"
 #include "prove/form.h"
 #include "prove/sampler.h"
+#include "prove/subject.h"
 
 namespace entangle::prove {
 
@@ -55,13 +56,14 @@ std::vector<Sampler::Limits> smaller_limits() {
 
 class Examination {
  public:
-  Examination(const rules::RuleSet& rules, const rules::Lemma& lemma, const Options& options)
+  Examination(const rules::RuleSet& rules, const Subject& subject, const Options& options)
       : rules_(rules),
-        lemma_(lemma),
+        subject_(subject),
+        lemma_(subject.lemma),
         options_(options),
         typing_(rules, oracle_),
-        sampler_(lemma, typing_, options.seed),
-        replayer_(lemma.text, options.seed, options.minimise) {}
+        sampler_(subject, typing_, options.seed),
+        replayer_(subject.lemma.text, options.seed, options.minimise) {}
 
   Result run() {
     result_.name = lemma_.name;
@@ -78,7 +80,6 @@ class Examination {
         result_.largest = replayer_.found()->largest;
         return std::move(result_);
       }
-      if (op != rules::kNoOp && tried) result_.operators.push_back(rules_.op(op).name);
     }
     judge();
     return std::move(result_);
@@ -88,7 +89,8 @@ class Examination {
   // Whether any instance was evaluated.
   bool try_instances(rules::OpId op) {
     // A generic lemma has many operators to be tried with.
-    const std::size_t wanted = lemma_.generic ? (options_.instances + 7) / 8 : options_.instances;
+    const bool many = subject_.operators.size() > 1;
+    const std::size_t wanted = many ? (options_.instances + 7) / 8 : options_.instances;
     std::size_t found = 0;
     for (std::size_t n = 0; n < kTries * wanted && found < wanted; ++n) {
       if (n >= 2 * wanted && found == 0) break;
@@ -119,10 +121,10 @@ class Examination {
     if (right.empty()) {
       ++result_.undefined;
       why_ = sampler_.evaluator().reason();
-      return Answer::undefined;
+      if (!subject_.total) return Answer::undefined;
     }
     const Answer answer = replayer_.compare(
-        {sampler_.terms(), sampler_.left(), right, sampler_.equations(), sampler_.describe()});
+        {sampler_.terms(), sampler_.left(), right, sampler_.equations(), sampler_.describe(), why_});
     if (answer == Answer::undefined) {
       ++result_.skipped;
       why_ = replayer_.why();
@@ -195,7 +197,7 @@ class Examination {
       Limits limits;
       limits.runs = options_.runs;
       limits.questions = options_.questions;
-      const auto run = [&] { return Forms(rules_, lemma_, op, limits, unsatisfiable, replayer_).run(); };
+      const auto run = [&] { return Forms(rules_, subject_, op, limits, unsatisfiable, replayer_).run(); };
       FormResults forms = run();
       if (forms.instances == 0 && forms.longest > 0) {
         // Some lemmas are about longer lists only.
@@ -220,9 +222,16 @@ class Examination {
     if (unproved_.empty()) unproved_ = forms.unproved;
     if (limited_.empty()) limited_ = forms.limited;
     if (!forms.complete && unproved_.empty()) unproved_ = "not all forms were looked at: " + forms.limit;
-    if (op == rules::kNoOp || forms.instances > 0) return;
-    result_.without_form.push_back(rules_.op(op).name);
-    if (has_instances && unproved_.empty()) {
+    // With some operators the right side is never defined.
+    if (op == rules::kNoOp || (forms.instances == forms.vacuous && !has_instances)) return;
+    const bool all = forms.instances > forms.vacuous && forms.unproved.empty() && forms.complete;
+    result_.operators.push_back({rules_.op(op).name,
+                                 all && forms.bounded == 0 ? Outcome::proved
+                                 : all                     ? Outcome::bounded
+                                 : has_instances           ? Outcome::tested
+                                                           : Outcome::unknown,
+                                 forms.instances});
+    if (forms.instances == 0 && unproved_.empty()) {
       unproved_ = "there are instances with " + rules_.op(op).name + ", but no form";
     }
   }
@@ -244,6 +253,7 @@ class Examination {
   }
 
   const rules::RuleSet& rules_;
+  const Subject subject_;
   const rules::Lemma& lemma_;
   const Options& options_;
   smt::Oracle oracle_;
@@ -258,11 +268,33 @@ class Examination {
 
 }  // namespace
 
-Result examine(const rules::RuleSet& rules, const rules::Lemma& lemma, const Options& options) {
+namespace {
+
+Result timed(const rules::RuleSet& rules, const Subject& subject, const Options& options) {
   const auto start = std::chrono::steady_clock::now();
-  Result result = Examination(rules, lemma, options).run();
+  Result result = Examination(rules, subject, options).run();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
+}
+
+}  // namespace
+
+Result examine(const rules::RuleSet& rules, const rules::Lemma& lemma, const Options& options) {
+  return timed(rules, subject_of(rules, lemma), options);
+}
+
+Result examine(const Claims& claims, const Claim& claim, const Options& options) {
+  if (claim.lemma.axiom) {
+    // Nothing but the declaration says what such an operator is: there is nothing to try it against.
+    Result result;
+    result.name = claim.lemma.name;
+    result.span = claim.lemma.span;
+    result.outcome = Outcome::axiom;
+    result.reason = claim.lemma.because;
+    return result;
+  }
+  const rules::OpId op = claim.lemma.generic ? claim.op : rules::kNoOp;
+  return timed(*claims.rules(), {claim.lemma, {op}, claim.clause, true}, options);
 }
 
 }  // namespace entangle::prove

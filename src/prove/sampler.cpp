@@ -39,21 +39,17 @@ class Sampler::NoPatterns final : public term::PatternHost {
   TermId lookup(const Expr&, term::Frame&) override { return kNoTerm; }
 };
 
-Sampler::Sampler(const rules::Lemma& lemma, term::Typing& typing, std::uint64_t seed)
+Sampler::Sampler(const Subject& subject, term::Typing& typing, std::uint64_t seed)
     : rules_(typing.rules()),
-      lemma_(lemma),
+      subject_(subject),
+      lemma_(subject.lemma),
       typing_(typing),
       random_(seed),
-      uniform_(lemma.slots.size()),
-      interval_(lemma.slots.size()),
+      uniform_(lemma_.slots.size()),
+      interval_(lemma_.slots.size()),
       patterns_(std::make_unique<NoPatterns>()),
-      failed_(lemma.when.size()) {
-  for (const Expr& condition : lemma.when) mark_known(condition, uniform_, interval_);
-  if (!lemma.generic) {
-    operators_.push_back(rules::kNoOp);
-    return;
-  }
-  operators_ = operators_with(rules_, lemma.generic->trait);
+      failed_(lemma_.when.size()) {
+  for (const Expr& condition : lemma_.when) mark_known(condition, uniform_, interval_);
 }
 
 Sampler::~Sampler() = default;

@@ -14,6 +14,7 @@
 
 #include "entangle/eval/terms.h"
 #include "entangle/term/evaluator.h"
+#include "prove/subject.h"
 
 namespace entangle::prove {
 
@@ -21,14 +22,14 @@ using term::TermId;
 
 class Sampler {
  public:
-  // All of them outlive the sampler. `lemma` belongs to the rules of the typing.
-  Sampler(const rules::Lemma& lemma, term::Typing& typing, std::uint64_t seed);
+  // Its lemma and the typing outlive the sampler; the lemma belongs to the rules of the typing.
+  Sampler(const Subject& subject, term::Typing& typing, std::uint64_t seed);
   ~Sampler();
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
   // The operators the lemma's operator variable can stand for; kNoOp for a lemma without one.
-  const std::vector<rules::OpId>& operators() const { return operators_; }
+  const std::vector<rules::OpId>& operators() const { return subject_.operators; }
   // A new instance with that operator; false when the search gave up. Replaces the one before.
   bool next(rules::OpId op);
 
@@ -107,10 +108,10 @@ class Sampler {
   bool with_leaf(const tensor::TensorType& type, const NextTerm& next);
 
   const rules::RuleSet& rules_;
+  const Subject subject_;
   const rules::Lemma& lemma_;
   term::Typing& typing_;
   std::mt19937_64 random_;
-  std::vector<rules::OpId> operators_;
   std::vector<bool> uniform_;   // slots whose tensor must be one scalar
   std::vector<bool> interval_;  // slots whose tensor has known bounds
   std::unique_ptr<eval::Terms> terms_;

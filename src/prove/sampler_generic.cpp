@@ -230,13 +230,14 @@ bool Sampler::with_axis(const std::vector<TermId>& children, const Attr& attrs, 
   if (trait == Trait::elementwise) {
     stop = done();
   } else if (trait == Trait::linear) {
-    stop = focus < info.linear.size() && info.linear[focus] && done();
+    stop = focus < info.linear.size() && info.linear[focus] &&
+           in_question(subject_, rules_.op(op_), focus, children.size()) && done();
   } else {
     const std::vector<term::Correspondence>& all = trait == Trait::reduces_sum   ? info.sums
                                                    : trait == Trait::reduces_max ? info.maxima
                                                                                  : info.maps;
     for (const term::Correspondence& one : all) {
-      if (one.operands[focus] == term::kNoAxis) continue;
+      if (!in_question(subject_, one, focus)) continue;
       if (trait == Trait::maps_pair && std::ranges::none_of(all, [&](const term::Correspondence& other) {
             if (other.result != one.result + 1) return false;
             for (std::size_t j = 0; j < one.operands.size(); ++j) {

@@ -102,7 +102,13 @@ Json to_json(const infer::Times& times) {
           {"total", rounded(times.total)}};
 }
 
-Json to_json(const Verdict& verdict) {
+Json to_json(const std::vector<std::pair<std::string, std::string>>& said) {
+  Json result = Json::array();
+  for (const auto& [name, verdict] : said) result.push_back({{"name", name}, {"verdict", verdict}});
+  return result;
+}
+
+Json to_json(const Verdict& verdict, const std::optional<Unproved>& ledger) {
   Json result = {{"manifest", verdict.manifest}, {"verdict", name(verdict.kind)}, {"ranks", verdict.ranks}};
   result["outputs"] = Json::array();
   for (const infer::OutputReport& output : verdict.outputs) result["outputs"].push_back(to_json(output));
@@ -116,6 +122,8 @@ Json to_json(const Verdict& verdict) {
   for (const infer::LemmaUse& use : verdict.lemmas) {
     result["lemmas"].push_back({{"name", use.name}, {"applied", use.applied}});
   }
+  result["ledger"] =
+      ledger ? Json{{"lemmas", to_json(ledger->lemmas)}, {"claims", to_json(ledger->claims)}} : Json();
   result["limits"] = verdict.limits;
   if (!verdict.relations.empty()) {
     result["relations"] = Json::array();
@@ -138,7 +146,7 @@ std::string to_json(const std::vector<Outcome>& outcomes) {
   bool verdicts = outcomes.empty();
   for (const Outcome& outcome : outcomes) {
     if (const auto* verdict = std::get_if<Verdict>(&outcome.result)) {
-      results.push_back(to_json(*verdict));
+      results.push_back(to_json(*verdict, outcome.ledger));
       verdicts = true;
       continue;
     }

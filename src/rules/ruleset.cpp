@@ -69,6 +69,39 @@ std::shared_ptr<const RuleSet> RuleSet::without_lemma(std::size_t index) const {
   return copy;
 }
 
+namespace {
+
+void shift_operators(Expr& expr, OpId by) {
+  if (expr.kind == ExprKind::apply) expr.op += by;
+  for (Expr& arg : expr.args) shift_operators(arg, by);
+  for (Expr& attr : expr.attrs) shift_operators(attr, by);
+}
+
+}  // namespace
+
+std::shared_ptr<const RuleSet> RuleSet::with(const RuleSet& other) const {
+  auto copy = std::make_shared<RuleSet>(*this);
+  const auto by = static_cast<OpId>(operators_.size());
+  // Clauses of operators apply none.
+  for (Operator op : other.operators_) {
+    op.id += by;
+    copy->operators_.push_back(std::move(op));
+  }
+  for (Lemma lemma : other.lemmas_) {
+    shift_operators(lemma.left, by);
+    shift_operators(lemma.right, by);
+    for (auto* list : {&lemma.when, &lemma.trigger, &lemma.examples}) {
+      for (Expr& expr : *list) shift_operators(expr, by);
+    }
+    for (Given& given : lemma.given) {
+      shift_operators(given.pattern, by);
+      if (given.equal_to) shift_operators(*given.equal_to, by);
+    }
+    copy->lemmas_.push_back(std::move(lemma));
+  }
+  return copy;
+}
+
 Accept RuleSet::accept(support::FileId file) const {
   const auto found = accept_.find(file);
   return found == accept_.end() ? Accept::none : found->second;

@@ -3,11 +3,18 @@ import json
 
 from case import BAD_INPUT, REFINES, UNPROVED, VIOLATES, Case, graph, node, placeholder, ref
 
-RIGHT = 'include "core.rules";\nlemma twice(x: tensor): add_n(x, x) => scale(x; 2);\n'
-WRONG = 'include "core.rules";\nlemma once(x: tensor): add_n(x, x) => x;\nlemma twice(x: tensor): add_n(x, x) => scale(x; 2);\n'
+# A library of two operators: every claim about every operator is proved, too.
+SMALL = "op add_n(xs: tensor+): elementwise, commutative, clean { value i => sum(x[i] for x in xs); }\n" \
+        "op scale(x: tensor; c: scalar): elementwise { value i => c * x[i]; linear x; }\n"
+RIGHT = 'include "small.rules";\nlemma twice(x: tensor): add_n(x, x) => scale(x; 2);\n'
+WRONG = 'include "small.rules";\nlemma once(x: tensor): add_n(x, x) => x;\nlemma twice(x: tensor): add_n(x, x) => scale(x; 2);\n'
 
 
 class Prove(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("small.rules", SMALL)
+
     def prove(self, *arguments, code):
         return self.run_program("prove", *arguments, code=code)
 
@@ -44,7 +51,7 @@ class Prove(Case):
         self.prove("--require", "nothing", "right.rules", code=BAD_INPUT)
 
     def test_never_applies(self):
-        self.write("never.rules", 'include "core.rules";\nlemma never(x: tensor): add_n(x) => x when rank(x) == 9;\n')
+        self.write("never.rules", 'include "small.rules";\nlemma never(x: tensor): add_n(x) => x when rank(x) == 9;\n')
         self.assertIn("no instance was found", self.prove("never.rules", code=UNPROVED).stdout)
 
     def test_bad_input(self):
@@ -85,19 +92,61 @@ class Prove(Case):
         self.write("my.rules", rules.format("twice"))
         self.prove("--cache", "kept", "my.rules", code=REFINES)
         ledger = ["--ledger", "kept/ledger.json"]
-        self.assertIn("every lemma that was applied is proved", self.check("m.yaml", "--rules", "my.rules", *ledger, code=REFINES).stdout)
+        run = self.check("m.yaml", "--rules", "my.rules", *ledger, "--json", "v.json", code=REFINES)
+        self.assertIn("every lemma that was applied is proved", run.stdout)
+        told = self.ledger_of("v.json")
+        self.assertEqual(told["lemmas"], [])
+        self.assertIn({"name": "cast: linear x", "verdict": "axiom"}, told["claims"])
+        self.assertEqual({claim["verdict"] for claim in told["claims"]}, {"axiom"})
         self.write("my.rules", rules.format("doubled"))
-        self.assertIn("doubled (not in the ledger)", self.check("m.yaml", "--rules", "my.rules", *ledger, code=REFINES).stdout)
+        run = self.check("m.yaml", "--rules", "my.rules", *ledger, "--json", "v.json", code=REFINES)
+        self.assertIn("doubled (not in the ledger)", run.stdout)
+        self.assertEqual(self.ledger_of("v.json")["lemmas"], [{"name": "doubled", "verdict": "not in the ledger"}])
+        self.check("m.yaml", "--rules", "my.rules", "--json", "v.json", code=REFINES)
+        self.assertIsNone(self.ledger_of("v.json"))
         self.write("my.rules", rules.format("twice") + "lemma once(x: tensor): add_n(x, x) => x;\n")
         self.prove("--cache", "kept", "my.rules", code=VIOLATES)
         run = self.check("m.yaml", "--rules", "my.rules", *ledger, code=BAD_INPUT)
         self.assertIn("the lemma `once` is refuted by the proof ledger", run.stderr)
+        # So is a false claim about an operator.
+        self.write("my.rules", rules.format("twice") + "op minus(x: tensor, y: tensor): elementwise, commutative { value i => x[i] - y[i]; }\n"
+                                                       "op less(x: tensor, y: tensor): elementwise, commutative { value i => x[i] - 2 * y[i]; }\n")
+        run = self.prove("--cache", "kept", "my.rules", code=VIOLATES)
+        self.assertRegex(run.stdout, r"minus: commutative +refuted ")
+        run = self.check("m.yaml", "--rules", "my.rules", *ledger, "--json", "v.json", code=BAD_INPUT)
+        self.assertIn("the claim `minus: commutative` is refuted by the proof ledger", run.stderr)
+        error = json.loads((self.folder / "v.json").read_text(encoding="utf-8"))["error"]
+        self.assertEqual(error["id"], "cli/refuted-claim")
+        self.assertEqual([note["message"] for note in error["notes"]], ["the claim `less: commutative` is refuted by the proof ledger"])
+
+    def ledger_of(self, name):
+        return json.loads((self.folder / name).read_text(encoding="utf-8"))["results"][0]["ledger"]
+
+    def test_claims(self):
+        self.write("right.rules", RIGHT)
+        run = self.prove("--lemma", "scale: linear x", "--lemma", "add_n: commutative", "--json", "p.json", "right.rules", code=REFINES)
+        self.assertRegex(run.stdout, r"claim +verdict")
+        self.assertIn("2 claims about operators: 2 proved", run.stdout)
+        report = json.loads((self.folder / "p.json").read_text(encoding="utf-8"))
+        self.assertEqual(report["lemmas"], [])
+        self.assertEqual([(claim["name"], claim["verdict"]) for claim in report["claims"]],
+                         [("add_n: commutative", "proved"), ("scale: linear x", "proved")])
+
+    def test_operators_of_a_generic_lemma(self):
+        self.write("generic.rules", 'include "small.rules";\nlemma adds<f: linear>(x: tensor, y: tensor): '
+                                    'f(.., add_n(x, y), ..) => add_n(f(.., x, ..), f(.., y, ..));\n')
+        run = self.prove("--lemma", "adds", "--json", "p.json", "generic.rules", code=REFINES)
+        operators = json.loads((self.folder / "p.json").read_text(encoding="utf-8"))["lemmas"][0]["operators"]
+        self.assertEqual([one["name"] for one in operators], ["scale"])
+        self.assertEqual({one["verdict"] for one in operators}, {"proved"})
+        self.assertTrue(all(one["forms"] > 0 for one in operators))
+        self.assertIn(f"1 of them are generic, with {len(operators)} pairs of a lemma and an operator: {len(operators)} proved", run.stdout)
 
     def test_json_to_standard_output_only(self):
         self.write("right.rules", RIGHT)
         first = json.loads(self.prove("--json", "-", "right.rules", code=REFINES).stdout)
         second = json.loads(self.prove("--json", "-", "right.rules", code=REFINES).stdout)
         for report in (first, second):
-            for lemma in report["lemmas"]:
-                del lemma["seconds"]
+            for one in report["lemmas"] + report["claims"]:
+                del one["seconds"]
         self.assertEqual(first, second)

@@ -277,7 +277,7 @@ TEST_CASE("what holds for small sizes only is not proved") {
 TEST_CASE("counterexamples are as small as can be") {
   const auto shown = [](const std::string& text) { return last(text, true).counterexample; };
   CHECK(shown("lemma l(x: tensor): add_n(x, x) => x;") ==
-        "  the lemma\n"
+        "  the statement\n"
         "    lemma l(x: tensor): add_n(x, x) => x;\n"
         "  fails with x = f32[]\n"
         "  x : f32[] = 1\n"
@@ -287,7 +287,7 @@ TEST_CASE("counterexamples are as small as can be") {
   CHECK(
       shown(
           "lemma l(xs: tensor+, d: axis): flip(concat(xs; d); d) => concat([flip(x; d) for x in xs]; d);") ==
-      "  the lemma\n"
+      "  the statement\n"
       "    lemma l(xs: tensor+, d: axis): flip(concat(xs; d); d) => concat([flip(x; d) for x in xs]; d);\n"
       "  fails with xs = [f32[1], f32[1]], d = 0\n"
       "  xs0 : f32[1] = [0]\n"
@@ -297,7 +297,7 @@ TEST_CASE("counterexamples are as small as can be") {
       "  first difference at [0]: 1 against 0\n");
   // Found by the prover, for sizes that are not tried at random.
   CHECK(shown("lemma l(x: tensor, d: axis): slice(x; d, 0, min(x.shape[d], 3)) => x;") ==
-        "  the lemma\n"
+        "  the statement\n"
         "    lemma l(x: tensor, d: axis): slice(x; d, 0, min(x.shape[d], 3)) => x;\n"
         "  fails with x = f32[4], d = 0\n"
         "  x : f32[4] = [0, 0, 0, 0]\n"

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "entangle/prove/claims.h"
 #include "entangle/rules/ruleset.h"
 
 namespace entangle::prove {
@@ -28,6 +29,13 @@ enum class Outcome : std::uint8_t {
 
 std::string to_string(Outcome outcome);
 
+// A generic lemma for one operator.
+struct Instantiation {
+  std::string op;
+  Outcome outcome = Outcome::unknown;
+  std::size_t forms = 0;
+};
+
 struct Result {
   std::string name;
   support::Span span;
@@ -43,8 +51,7 @@ struct Result {
   std::size_t runs = 0;       // constructions of a form: a measure of work
   std::map<std::size_t, std::size_t> ranks;  // of the left side: how many instances
   std::set<std::size_t> proved_ranks;        // of the left side, in the forms
-  std::vector<std::string> operators;        // generic lemmas: those it was tried with
-  std::vector<std::string> without_form;     // and those that it never applies to
+  std::vector<Instantiation> operators;      // generic lemmas: those it applies to
   std::string reason;
   std::string counterexample;  // several lines; empty unless refuted
   std::int64_t largest = 0;    // size of a tensor in it
@@ -68,13 +75,18 @@ class Fingerprints {
   explicit Fingerprints(const rules::RuleSet& rules, const Options& options = {});
 
   std::string of(const rules::Lemma& lemma) const;
+  // Of a claim about an operator of these rules.
+  std::string of(const Claim& claim) const;
 
  private:
   Options options_;
+  std::string start(const rules::Lemma& lemma) const;
+
   std::vector<std::string> operators_;  // their texts
   std::string all_, laws_;
 };
 
 Result examine(const rules::RuleSet& rules, const rules::Lemma& lemma, const Options& options = {});
+Result examine(const Claims& claims, const Claim& claim, const Options& options = {});
 
 }  // namespace entangle::prove

@@ -2,8 +2,8 @@
 //
 //   {"schema": 1, "results": [{"manifest", "verdict": "refines"|"violates"|"unproved", "ranks", "outputs",
 //   "failing",
-//     "mismatch", "assumptions", "obligations", "opaque", "unrelated", "lemmas", "limits", "warnings",
-//     "statistics", "times"}]}
+//     "mismatch", "assumptions", "obligations", "opaque", "unrelated", "lemmas", "ledger", "limits",
+//     "warnings", "statistics", "times"}]}
 //
 // One object per manifest, in the order given. Bad input is {"schema": 1, "error": {"id", "file", "line",
 // "column", "message", "suggestion", "notes"}}; where other manifests of the same call were checked,
@@ -13,7 +13,9 @@
 // docs/formats.md describes the fields. Pure; safe for concurrent use.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -22,10 +24,18 @@
 
 namespace entangle::report {
 
+// What a verdict rests on that a proof ledger does not call proved, by name: what it says instead, or that it
+// has no entry.
+struct Unproved {
+  std::vector<std::pair<std::string, std::string>> lemmas;  // that were applied
+  std::vector<std::pair<std::string, std::string>> claims;  // about operators of the rules
+};
+
 // What became of a manifest.
 struct Outcome {
   std::string manifest;  // as given
   std::variant<infer::Verdict, support::Diagnostic> result;
+  std::optional<Unproved> ledger = std::nullopt;  // where one was given
 };
 
 // Indented, ends in a newline. Bytes that are not UTF-8 are replaced.

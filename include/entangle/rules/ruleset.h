@@ -239,6 +239,8 @@ class RuleSet {
   std::uint64_t fingerprint() const { return fingerprint_; }
   // The same without one lemma, for looking at what the others find; operators keep their ids.
   std::shared_ptr<const RuleSet> without_lemma(std::size_t index) const;
+  // The same with the operators and lemmas of another set, whose names are not looked up here.
+  std::shared_ptr<const RuleSet> with(const RuleSet& other) const;
 
  private:
   friend class Resolver;
