@@ -10,7 +10,7 @@
 namespace entangle::eval {
 
 template <class N>
-struct Concrete {
+struct Concrete : IntegerIndex {
   using Number = N;
   using Truth = bool;
 

@@ -17,7 +17,7 @@ using Index = std::vector<std::int64_t>;
 
 namespace {
 
-double cast(double x, DType from, DType to) {
+double converted(double x, DType from, DType to) {
   if (to == DType::b8) return x == 0 ? 0 : 1;
   return tensor::is_integer(to) && !tensor::is_integer(from) ? std::trunc(x) : x;
 }
@@ -28,6 +28,7 @@ struct Real : Concrete<double> {
   std::function<const RealArray&(egraph::TermId)> array;
   DType dtype;    // of the result
   DType operand;  // of the first operand
+  bool converts;  // what the operator does
 
   static double number(const sym::Scalar& scalar) {
     const auto value = scalar.as_double();
@@ -58,8 +59,8 @@ struct Real : Concrete<double> {
   }
   static double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
   double function(const std::string& name, const std::vector<std::variant<double, Attr>>& arguments) const {
-    if (name == "cast" && !arguments.empty() && std::holds_alternative<double>(arguments.back())) {
-      return cast(std::get<double>(arguments.back()), operand, dtype);
+    if (converts) {
+      return converted(std::get<double>(arguments.back()), operand, dtype);
     }
     const auto value = scalar_function(name, arguments);
     if (!value) throw Undefined{"nothing is known of the function `" + name + "`"};
@@ -116,7 +117,7 @@ RealArray Floating::compute(egraph::TermId id) {
   }
   const auto array = [&](egraph::TermId child) -> const RealArray& { return values_.at(child); };
   const DType operand = children.empty() ? type.dtype : graph_.type(children[0]).dtype;
-  Real real{{}, graph_, array, type.dtype, operand};
+  Real real{{}, graph_, array, type.dtype, operand, op.converts};
   Clause<Real> clause(real, op, node.attrs, children);
   for_each_index(result.shape, [&](const Index& at) {
     result.elements.push_back(clause.element(std::vector<Int>(at.begin(), at.end())));

@@ -102,7 +102,7 @@ std::optional<mpq_class> known_function(const std::string& name, const std::vect
   return std::nullopt;
 }
 
-mpq_class cast(const mpq_class& x, DType from, DType to) {
+mpq_class converted(const mpq_class& x, DType from, DType to) {
   if (to == DType::b8) return x == 0 ? 0 : 1;
   if (tensor::is_integer(to) && !tensor::is_integer(from)) return truncated(x);
   return x;
@@ -114,6 +114,7 @@ struct Exact : Concrete<mpq_class> {
   std::function<const Array&(TermId)> array;
   DType dtype;    // of the result, for functions nothing is known of
   DType operand;  // of the first operand
+  bool converts;  // what the operator does
 
   static Number number(const sym::Scalar& scalar) {
     if (scalar.is_infinite()) {
@@ -154,7 +155,7 @@ struct Exact : Concrete<mpq_class> {
       if (number != nullptr) numbers.push_back(*number);
       hash.add(number != nullptr ? number->get_str() : tensor::to_string(std::get<Attr>(argument)));
     }
-    if (name == "cast" && numbers.size() == 1) return cast(numbers[0], operand, dtype);
+    if (converts) return converted(numbers[0], operand, dtype);
     if (numbers.size() == arguments.size()) {
       if (const auto value = known_function(name, numbers)) return *value;
     }
@@ -199,7 +200,7 @@ Array Interpreter::compute(TermId id) {
   }
   const auto array = [&](TermId child) -> const Array& { return values_.at(child); };
   const DType operand = node.children.empty() ? type.dtype : terms_.type(node.children[0]).dtype;
-  Exact exact{{}, terms_, array, type.dtype, operand};
+  Exact exact{{}, terms_, array, type.dtype, operand, op.converts};
 
   if (op.value) {
     Clause<Exact> clause(exact, op, node.attrs, node.children);

@@ -59,10 +59,10 @@ std::vector<Question> questions(const Programs& programs) {
 // --- what the verdict rests on
 
 bool uses_casts(const EGraph& graph) {
-  const rules::OpId cast = graph.rules().find_op("cast");
-  for (TermId term = 0; cast != rules::kNoOp && term < graph.term_count(); ++term) {
+  for (TermId term = 0; term < graph.term_count(); ++term) {
     const auto node = graph.original(term);
-    if (node.op == cast && graph.type(node.children[0]).dtype != graph.type(term).dtype) {
+    if (node.op != rules::kNoOp && graph.rules().op(node.op).converts &&
+        graph.type(node.children[0]).dtype != graph.type(term).dtype) {
       return true;
     }
   }

@@ -79,28 +79,14 @@ void narrow(Programs& programs, TermId term, const term::Interval& interval, std
   }
 }
 
-void add_leaves(Programs& programs, const std::vector<relation::Related>& section, std::vector<TermId>& out) {
-  for (const relation::Related& related : section) {
-    for (const relation::RelatedForm& form : related.forms) {
-      for (const relation::Clean& alternative : form.expansion.alternatives) {
-        for (const relation::Clean* leaf : relation::leaves(alternative)) {
-          out.push_back(programs.build(*leaf));
-        }
-      }
-    }
-  }
-}
-
 // The terms that matter: everything, unless `given` cuts the programs. Then only what the expected tensors
 // are computed from, down to the tensors under `given`: what lies behind these is asserted, not computed.
 std::optional<std::set<TermId>> relevant_terms(Programs& programs) {
   if (programs.resolved.given.empty() || programs.resolved.expect.empty()) {
     return std::nullopt;
   }
-  std::vector<TermId> stack;
-  add_leaves(programs, programs.resolved.expect, stack);
-  std::vector<TermId> asserted;
-  add_leaves(programs, programs.resolved.given, asserted);
+  std::vector<TermId> stack = programs.mentioned(programs.resolved.expect);
+  const std::vector<TermId> asserted = programs.mentioned(programs.resolved.given);
   const std::set<TermId> cut(asserted.begin(), asserted.end());
   std::set<TermId> relevant;
   while (!stack.empty()) {

@@ -23,7 +23,8 @@ class Drawn {
       }
     }
     if (any_) {
-      cut_ = given_leaves();
+      const std::vector<TermId> asserted = programs.mentioned(programs.resolved.given);
+      cut_.insert(asserted.begin(), asserted.end());
       find_needed(wanted);
       find_live(questions);
     }
@@ -118,21 +119,6 @@ class Drawn {
     result.chain.push_back(at);
     result.at = std::move(at);
     result.reason = std::move(reason);
-    return result;
-  }
-
-  // What lies behind these tensors of the ranks is asserted, not computed.
-  std::unordered_set<TermId> given_leaves() {
-    std::unordered_set<TermId> result;
-    for (const relation::Related& related : programs_.resolved.given) {
-      for (const relation::RelatedForm& form : related.forms) {
-        for (const relation::Clean& alternative : form.expansion.alternatives) {
-          for (const relation::Clean* leaf : relation::leaves(alternative)) {
-            result.insert(programs_.build(*leaf));
-          }
-        }
-      }
-    }
     return result;
   }
 
@@ -275,7 +261,7 @@ class Drawn {
   Joint& joint_;
   rules::OpId slice_;
   bool any_ = false;
-  std::unordered_set<TermId> cut_;
+  std::unordered_set<TermId> cut_;  // what lies behind these tensors of the ranks is asserted, not computed
   std::set<TermId> needed_, live_;
   std::set<TermId> used_;  // drawn classes of the ranks that a sequential one is made of
 };

@@ -51,7 +51,8 @@ void add_group_sums(Programs& programs) {
     }
   }
   const rules::OpId add = graph.rules().find_op("add_n");
-  for (const auto& [name, groups] : sums) {
+  for (const auto& entry : sums) {
+    const std::vector<TermId>& groups = entry.second;
     const auto like_the_first = [&](TermId sum) { return graph.type(sum) == graph.type(groups.front()); };
     if (groups.size() > 1 && std::ranges::all_of(groups, like_the_first)) {
       graph.make_exact(add, tensor::Attr::list({}), groups);

@@ -361,6 +361,20 @@ TermId Programs::build(const Clean& clean) {
   return graph->make(clean.op, clean.attrs, children);
 }
 
+std::vector<TermId> Programs::mentioned(const std::vector<relation::Related>& section) {
+  std::vector<TermId> result;
+  for (const relation::Related& related : section) {
+    for (const relation::RelatedForm& form : related.forms) {
+      for (const relation::Clean& alternative : form.expansion.alternatives) {
+        for (const relation::Clean* leaf : relation::leaves(alternative)) {
+          result.push_back(build(*leaf));
+        }
+      }
+    }
+  }
+  return result;
+}
+
 support::Diagnostic contradiction(const relation::Manifest& manifest, const std::string& what) {
   return support::error("infer/contradiction", {manifest.file, 0, 0, 0},
                         "the assumptions of the manifest contradict each other: " + what);

@@ -34,6 +34,8 @@ struct Programs {
   TermId term(const relation::TensorId& tensor) const;
   // The class of a clean expression of the manifest; kNoTerm when it has no type.
   TermId build(const relation::Clean& clean);
+  // The tensors of the ranks that a section of the manifest mentions, repetitions included.
+  std::vector<TermId> mentioned(const std::vector<relation::Related>& section);
 };
 
 // The error that the manifest's assumptions cannot all hold.

@@ -122,7 +122,7 @@ class Collector {
   Collector(const rules::RuleSet& rules, std::vector<Claim>& claims) : rules_(rules), claims_(claims) {}
 
   void run(const Operator& op) {
-    if (op.random) return;
+    if (op.random || op.drawn) return;
     if (op.elementwise && !op.tensors.empty()) add_clause(op, "maps", "elementwise", SIZE_MAX, false);
     for (std::size_t k = 0; k < op.axes.size(); ++k) {
       static const char* const kLemmas[] = {"maps", "sum", "max"};

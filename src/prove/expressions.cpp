@@ -6,6 +6,9 @@ namespace entangle::prove {
 
 using rules::Expr;
 using rules::ExprKind;
+using rules::Slot;
+using tensor::Attr;
+using tensor::DType;
 
 bool structured(const Expr& expr) {
   if (expr.kind == ExprKind::star) return structured(expr.args[0]);
@@ -98,6 +101,41 @@ bool conjunctive(const Expr& expr) {
   return std::ranges::all_of(expr.args, conjunctive);
 }
 
+namespace {
+
+// The element type that a requirement asks of a tensor parameter.
+std::optional<DType> required_dtype(const Expr& requirement, Slot parameter) {
+  const auto asked = [&](const Expr& expr) {
+    return expr.kind == ExprKind::call && expr.builtin == rules::Builtin::dtype && !expr.args.empty() &&
+           expr.args[0].kind == ExprKind::variable && expr.args[0].slot == parameter;
+  };
+  if (requirement.kind == ExprKind::call && requirement.builtin == rules::Builtin::is_integer &&
+      asked(requirement.args[0])) {
+    return DType::i64;
+  }
+  if (requirement.kind != ExprKind::binary) return std::nullopt;
+  if (requirement.operation == rules::Operation::equal && asked(requirement.args[0]) &&
+      requirement.args[1].kind == ExprKind::literal &&
+      requirement.args[1].value.kind() == Attr::Kind::dtype) {
+    return requirement.args[1].value.as_dtype();
+  }
+  if (requirement.operation != rules::Operation::logical_and) return std::nullopt;
+  const auto first = required_dtype(requirement.args[0], parameter);
+  return first ? first : required_dtype(requirement.args[1], parameter);
+}
+
+}  // namespace
+
+std::optional<DType> required_dtype(const rules::Operator& op, std::size_t parameter) {
+  // Operands are parameters one by one only where there is no list.
+  if (std::ranges::any_of(op.tensors, [](const rules::Parameter& one) { return one.type.is_list(); }))
+    return {};
+  for (const Expr& requirement : op.requires_) {
+    if (const auto dtype = required_dtype(requirement, op.tensors[parameter].slot)) return dtype;
+  }
+  return std::nullopt;
+}
+
 void mark_known(const Expr& expr, std::vector<bool>& uniform, std::vector<bool>& interval) {
   if (expr.kind == ExprKind::call && !expr.args.empty() && expr.args[0].kind == ExprKind::variable &&
       expr.args[0].slot < uniform.size()) {
@@ -137,7 +175,8 @@ bool mentions_function(const Expr& expr, const std::string& name) {
 
 std::string signature(const rules::RuleSet& rules, const rules::Operator& op) {
   std::string text;
-  for (const bool flag : {op.elementwise, op.commutative, op.clean, op.rearranges, op.free, op.random, op.drawn}) {
+  for (const bool flag :
+       {op.elementwise, op.commutative, op.clean, op.rearranges, op.free, op.random, op.drawn, op.converts}) {
     text += flag ? "1" : "0";
   }
   for (const rules::Parameter& one : op.tensors) text += " " + rules::to_string(one.type);

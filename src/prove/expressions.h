@@ -1,6 +1,7 @@
 // What can be read off the expressions of lemmas and operators without evaluating them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ bool structured(const rules::Expr& pattern);
 bool asks_dtype(const rules::RuleSet& rules, const rules::Expr& expr);
 // Whether a condition fails with any question about sizes that is asked for it and answered with no.
 bool conjunctive(const rules::Expr& condition);
+// The element type that the operator's requirements ask of a tensor parameter, if they name one.
+std::optional<tensor::DType> required_dtype(const rules::Operator& op, std::size_t parameter);
 // The operators an operator variable can stand for.
 std::vector<rules::OpId> operators_with(const rules::RuleSet& rules, rules::Trait trait);
 // What distinguishes an operator from others for a proof: two operators of one signature differ in nothing

@@ -68,7 +68,9 @@ Fingerprints::Fingerprints(const rules::RuleSet& rules, const Options& options) 
 
 std::string Fingerprints::start(const rules::Lemma& lemma) const {
   return smt::solver_version() + " " + std::to_string(kMethod) + " " + std::to_string(options_.instances) +
-         " " + std::to_string(options_.seed) + "\n" + lemma.text;
+         " " + std::to_string(options_.seed) + " " + std::to_string(options_.rank) + " " +
+         std::to_string(options_.length) + " " + std::to_string(options_.runs) + " " +
+         std::to_string(options_.questions) + "\n" + lemma.text;
 }
 
 std::string Fingerprints::of(const rules::Lemma& lemma) const {

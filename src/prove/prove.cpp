@@ -195,6 +195,8 @@ class Examination {
     auto found = forms_.find(alike);
     if (found == forms_.end()) {
       Limits limits;
+      limits.rank = options_.rank;
+      limits.length = options_.length;
       limits.runs = options_.runs;
       limits.questions = options_.questions;
       const auto run = [&] { return Forms(rules_, subject_, op, limits, unsatisfiable, replayer_).run(); };

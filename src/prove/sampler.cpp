@@ -33,12 +33,6 @@ std::vector<std::size_t> lengths_up_to(std::size_t limit) {
 
 }  // namespace
 
-class Sampler::NoPatterns final : public term::PatternHost {
- public:
-  bool has_match(TermId, const Expr&, const Expr*, const term::Frame&) override { return false; }
-  TermId lookup(const Expr&, term::Frame&) override { return kNoTerm; }
-};
-
 Sampler::Sampler(const Subject& subject, term::Typing& typing, std::uint64_t seed)
     : rules_(typing.rules()),
       subject_(subject),
@@ -47,17 +41,14 @@ Sampler::Sampler(const Subject& subject, term::Typing& typing, std::uint64_t see
       random_(seed),
       uniform_(lemma_.slots.size()),
       interval_(lemma_.slots.size()),
-      patterns_(std::make_unique<NoPatterns>()),
       failed_(lemma_.when.size()) {
   for (const Expr& condition : lemma_.when) mark_known(condition, uniform_, interval_);
 }
 
-Sampler::~Sampler() = default;
-
 bool Sampler::next(rules::OpId op) {
   op_ = op;
   terms_ = std::make_unique<eval::Terms>(typing_);
-  evaluator_ = std::make_unique<term::Evaluator>(*terms_, typing_, patterns_.get());
+  evaluator_ = std::make_unique<term::Evaluator>(*terms_, typing_, &patterns_);
   frame_ = {};
   frame_.slots.assign(lemma_.slots.size(), std::nullopt);
   left_.clear();

@@ -14,6 +14,7 @@
 
 #include "entangle/eval/terms.h"
 #include "entangle/term/evaluator.h"
+#include "prove/no_patterns.h"
 #include "prove/subject.h"
 
 namespace entangle::prove {
@@ -24,7 +25,6 @@ class Sampler {
  public:
   // Its lemma and the typing outlive the sampler; the lemma belongs to the rules of the typing.
   Sampler(const Subject& subject, term::Typing& typing, std::uint64_t seed);
-  ~Sampler();
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
@@ -66,7 +66,6 @@ class Sampler {
     std::optional<tensor::Shape> shape;
     std::optional<tensor::DType> dtype;
   };
-  class NoPatterns;
 
   bool given(std::size_t place);
   void name_leaves();
@@ -115,7 +114,7 @@ class Sampler {
   std::vector<bool> uniform_;   // slots whose tensor must be one scalar
   std::vector<bool> interval_;  // slots whose tensor has known bounds
   std::unique_ptr<eval::Terms> terms_;
-  std::unique_ptr<NoPatterns> patterns_;
+  NoPatterns patterns_;
   std::unique_ptr<term::Evaluator> evaluator_;
   term::Frame frame_;
   term::Focus focus_;

@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::int64_t kUnrolled = 12;  // terms of a sum that is written out
 
-std::optional<mpq_class> constant(const Expr& expr) {
+std::optional<mpq_class> literal(const Expr& expr) {
   if (expr.kind == ExprKind::unary && expr.operation != Operation::logical_not) {
-    const auto value = constant(expr.args[0]);
+    const auto value = literal(expr.args[0]);
     return value ? std::optional<mpq_class>(-*value) : std::nullopt;
   }
   if (expr.kind != ExprKind::literal) return std::nullopt;
@@ -77,7 +77,7 @@ Symbolic::Symbolic(const eval::Terms& terms, Space space)
     if (law.condition) continue;
     if (law.left.kind == ExprKind::scalar_call) laws_.push_back(&law);
     if (law.left.kind == ExprKind::binary && law.left.operation == Operation::divide &&
-        law.left.args[1].kind == ExprKind::scalar_call && constant(law.left.args[0]) == mpq_class(1)) {
+        law.left.args[1].kind == ExprKind::scalar_call && literal(law.left.args[0]) == mpq_class(1)) {
       inverses_.push_back(&law);
     }
   }
@@ -299,13 +299,13 @@ Poly Symbolic::function(const std::string& name, const std::vector<std::variant<
   const term::NodeView node = terms_.node(inside_.back());
   const DType to = terms_.type(inside_.back()).dtype;
   const bool truth = to == DType::b8;
-  if (name == "cast" && numbers.size() == 1) {
+  const rules::Operator& op = terms_.rules().op(node.op);
+  if (op.converts) {
     const DType from = terms_.type(node.children[0]).dtype;
     if (from == to || from == DType::b8) return numbers[0];
     if (truth) return opposite({algebra_.is_zero(numbers[0])}).value;
     full += " from " + std::string(tensor::to_string(from));
   }
-  const rules::Operator& op = terms_.rules().op(node.op);
   if (op.name == name && numbers.size() == 1 && !op.linear.empty()) {
     std::vector<const tensor::TensorType*> types;
     for (const term::TermId child : node.children) types.push_back(&terms_.type(child));
@@ -354,7 +354,7 @@ Poly Symbolic::apply(const std::string& name, std::vector<Poly> arguments, bool 
 }
 
 bool Symbolic::match(const Expr& pattern, const Poly& value, Bindings& bindings) {
-  if (const auto number = constant(pattern)) return value.constant() == number;
+  if (const auto number = literal(pattern)) return value.constant() == number;
   switch (pattern.kind) {
     case ExprKind::variable: {
       const auto [at, added] = bindings.emplace(pattern.slot, value);
@@ -411,7 +411,7 @@ bool Symbolic::match(const Expr& pattern, const Poly& value, Bindings& bindings)
 }
 
 Poly Symbolic::evaluate(const Expr& expr, const Bindings& bindings, bool truth, bool integer) {
-  if (const auto number = constant(expr)) return Algebra::constant(*number);
+  if (const auto number = literal(expr)) return Algebra::constant(*number);
   const auto part = [&](std::size_t k) { return evaluate(expr.args[k], bindings, truth, integer); };
   switch (expr.kind) {
     case ExprKind::variable:

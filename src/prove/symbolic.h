@@ -26,7 +26,7 @@ struct TruthValue {
   Poly value;
 };
 
-class Symbolic {
+class Symbolic : public eval::IntegerIndex {
  public:
   using Number = Poly;
   using Truth = TruthValue;

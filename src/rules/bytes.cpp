@@ -142,8 +142,8 @@ template <class A>
 static void fields(A& a, Operator& x) {
   a(x.id, x.name, x.span);
   a.sparse(x.tensors, x.attributes, x.slots, x.elementwise, x.commutative, x.clean, x.rearranges, x.free,
-           x.random, x.drawn, x.lets, x.requires_, x.shape, x.dtype, Place{x.value_index}, x.value, x.axes,
-           x.linear, x.because);
+           x.random, x.drawn, x.converts, x.lets, x.requires_, x.shape, x.dtype, Place{x.value_index},
+           x.value, x.axes, x.linear, x.because);
 }
 template <class A>
 static void fields(A& a, OperatorVariable& x) {

@@ -23,6 +23,7 @@ constexpr Flag kFlags[] = {
     {"free", &Operator::free},
     {"random", &Operator::random},
     {"drawn", &Operator::drawn},
+    {"converts", &Operator::converts},
 };
 
 // Whether an expression depends on sizes or on what is in tensors, given the variables that do.
@@ -207,6 +208,10 @@ void Resolver::check_operator(const syntax::OperatorText& text, Operator& op) {
   }
   if (op.drawn && (!op.elementwise || op.random)) {
     report(id::clause, text.name.span, "what is drawn for each place is elementwise, and not `random`");
+  }
+  if (op.converts &&
+      (!op.elementwise || op.tensors.size() != 1 || op.tensors[0].type.is_list() || op.value)) {
+    report(id::clause, text.name.span, "what converts is elementwise, has one tensor and no `value`");
   }
   // Which `let`s depend on sizes: axis clauses must not mention them.
   std::vector<bool> sizes(op.slots.size(), false);

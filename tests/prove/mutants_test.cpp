@@ -104,8 +104,8 @@ void judge(const rules::RuleSet& rules, Judgement& one) {
   Options proved;
   proved.instances = 0;
   proved.minimise = false;
-  proved.runs = 2'000;
-  proved.questions = 300;
+  proved.runs = 1'000;
+  proved.questions = 100;
   one.by_instances = examine(rules, one.mutant->lemma, tried);
   one.by_proof = examine(rules, one.mutant->lemma, proved);
 }

@@ -325,6 +325,18 @@ TEST_CASE("a lemma that can never apply is unknown, not tested") {
   CHECK(result.reason.find("`rank(x) == 9` held for none of ") != std::string::npos);
 }
 
+TEST_CASE("what converts is known by its declaration, not by its name") {
+  const std::string op = "op as_type(x: tensor; to: dtype): elementwise, converts { dtype to; }";
+  check_proved(op + "lemma l(x: tensor; t: dtype): as_type(x; t) => x when t == x.dtype;");
+  check_proved(op +
+               "lemma l(x: tensor): as_type(x; f32) => where(x, full(1; x.shape, f32), full(0; x.shape, "
+               "f32)) when is_bool(x.dtype);");
+  check_refuted(op + "lemma l(x: tensor): as_type(as_type(x; b8); f32) => x when x.dtype == f32;");
+  // Another function of that name is none.
+  const std::string other = "op other(x: tensor; to: dtype): elementwise { dtype to; }";
+  check_refuted(other + "lemma l(x: tensor; t: dtype): other(x; t) => x when t == x.dtype;");
+}
+
 TEST_CASE("an axiom stays an axiom unless it is refuted") {
   CHECK(to_string(last("axiom l(x: tensor): add_n(x) => x because \"of course\";").outcome) == "axiom");
   CHECK(to_string(last("axiom l(x: tensor): add_n(x, x) => x because \"not\";").outcome) == "refuted");

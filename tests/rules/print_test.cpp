@@ -194,7 +194,8 @@ std::string print(const RuleSet& rules) {
                                    {op.rearranges, "rearranges"},
                                    {op.free, "free"},
                                    {op.random, "random"},
-                                   {op.drawn, "drawn"}}) {
+                                   {op.drawn, "drawn"},
+                                   {op.converts, "converts"}}) {
       if (on) flags += (flags.empty() ? ": " : ", ") + std::string(word);
     }
     result += flags + " {\n";
@@ -203,7 +204,7 @@ std::string print(const RuleSet& rules) {
     for (const Expr& r : op.requires_) result += "  require " + to_string(r) + ";\n";
     if (op.shape) result += "  shape " + to_string(*op.shape) + ";\n";
     if (op.dtype) result += "  dtype " + to_string(*op.dtype) + ";\n";
-    if (op.value)
+    if (op.value && !op.converts)
       result += "  value " + op.slots[op.value_index].name + " => " + to_string(*op.value) + ";\n";
     for (const AxisClause& c : op.axes) {
       result += c.kind == AxisClause::Kind::maps  ? "  maps "

@@ -1,20 +1,23 @@
 // Clause: runs the clauses of an operator (lets, requirements, shape, value) over a domain of elements.
 //
-// Index entries and sizes are sym::Int; what elements and truths are is up to the domain D:
+// What index entries, elements and truths are is up to the domain D:
 //
-//   Number, Truth
-//   Number number(sym::Scalar)         Number lifted(sym::Int)        sym::Int index(Number)
+//   Index, Number, Truth               three types; Index has + - * == and unary -
+//   Index sized(sym::Int)              a size, or an integer of an attribute
+//   std::optional<std::int64_t> constant(Index)   Index floordiv(Index, Index)    Index mod(Index, Index)
+//   Number number(sym::Scalar)         Number lifted(Index)           Index index(Number)
 //   Number arithmetic(Operation, Number, Number)
 //   Number larger(Number, Number)      Number choose(Truth, Number, Number)
-//   Truth compare(Operation, Number, Number)    Truth compare(Operation, sym::Int, sym::Int)
-//   Truth divides(sym::Int, sym::Int)  sym::Int quotient(sym::Int, sym::Int)
+//   Truth compare(Operation, Number, Number)    Truth compare(Operation, Index, Index)
+//   Truth divides(Index, Index)        Index quotient(Index, Index)
 //   Truth both(Truth, Truth)           Truth opposite(Truth)          Truth truth(bool)
 //   std::optional<bool> known(Truth)
 //   Number function(name, std::vector<std::variant<Number, Attr>>)
-//   Number element(TermId, std::vector<sym::Int>)
-//   Number reduce(Builtin sum|max, sym::Int n, std::function<Number(sym::Int)>)
+//   Number element(TermId, std::vector<Index>)
+//   Number reduce(Builtin sum|max, Index n, std::function<Number(Index)>)
 //   const TensorType& type(TermId)
 //
+// Domains whose index entries are sym::Int derive from IntegerIndex.
 // What has no meaning throws Undefined, which the users of this header catch.
 #pragma once
 
@@ -36,6 +39,14 @@ struct Undefined {
   std::string what;
 };
 
+struct IntegerIndex {
+  using Index = sym::Int;
+  static sym::Int sized(sym::Int value) { return value; }
+  static std::optional<std::int64_t> constant(sym::Int value) { return value.constant(); }
+  static sym::Int floordiv(sym::Int a, sym::Int b) { return sym::floordiv(a, b); }
+  static sym::Int mod(sym::Int a, sym::Int b) { return sym::mod(a, b); }
+};
+
 template <class D>
 class Clause {
  public:
@@ -43,7 +54,7 @@ class Clause {
   using Truth = typename D::Truth;
   using Attr = tensor::Attr;
   using Expr = rules::Expr;
-  using Int = sym::Int;
+  using Int = typename D::Index;
   struct Tensor {
     term::TermId id;
   };
@@ -105,14 +116,21 @@ class Clause {
 
   static Value ints(const std::vector<Int>& values) {
     List list;
-    for (const Int value : values) list.push_back({value});
+    for (const Int& value : values) list.push_back({value});
+    return {std::move(list)};
+  }
+
+  Int integer(std::size_t value) { return domain_.sized(sym::Int(value)); }
+  Value sizes(const tensor::Shape& shape) {
+    List list;
+    for (const sym::Int size : shape) list.push_back({domain_.sized(size)});
     return {std::move(list)};
   }
 
   Value unpack(const Attr& attr) {
     switch (attr.kind()) {
       case Attr::Kind::integer:
-        return {attr.as_int()};
+        return {domain_.sized(attr.as_int())};
       case Attr::Kind::boolean:
         return {domain_.truth(attr.as_bool())};
       case Attr::Kind::scalar:
@@ -136,7 +154,7 @@ class Clause {
     if (const auto* number = std::get_if<Number>(&value.data)) return *number;
     if (const auto* integer = std::get_if<Int>(&value.data)) return domain_.lifted(*integer);
     if (const auto* truth = std::get_if<Truth>(&value.data)) {
-      return domain_.choose(*truth, domain_.lifted(1), domain_.lifted(0));
+      return domain_.choose(*truth, domain_.lifted(integer(1)), domain_.lifted(integer(0)));
     }
     throw Undefined{"a number is needed"};
   }
@@ -150,7 +168,7 @@ class Clause {
     fail(expr);
   }
   std::int64_t constant(const Expr& expr) {
-    const auto value = int_of(evaluate(expr)).constant();
+    const auto value = domain_.constant(int_of(evaluate(expr)));
     if (!value) fail(expr);
     return *value;
   }
@@ -178,7 +196,7 @@ class Clause {
         const Value value = evaluate(expr.args[0]);
         if (expr.operation == rules::Operation::logical_not) return {domain_.opposite(truth_of(value))};
         if (const auto* integer = std::get_if<Int>(&value.data)) return {-*integer};
-        return {domain_.arithmetic(rules::Operation::subtract, domain_.lifted(0), number_of(value))};
+        return {domain_.arithmetic(rules::Operation::subtract, domain_.lifted(integer(0)), number_of(value))};
       }
       case ExprKind::binary:
         return binary(expr);
@@ -276,7 +294,7 @@ class Clause {
   Value combine(rules::Builtin builtin, const List& values, const Expr& expr) {
     if (values.empty()) {
       if (builtin == rules::Builtin::max || builtin == rules::Builtin::min) fail(expr);
-      return {Int(builtin == rules::Builtin::product ? 1 : 0)};
+      return {integer(builtin == rules::Builtin::product ? 1 : 0)};
     }
     Value result = values[0];
     for (std::size_t k = 1; k < values.size(); ++k) {
@@ -309,9 +327,9 @@ class Clause {
         case rules::Operation::multiply:
           return {*x * *y};
         case rules::Operation::floordiv:
-          return {sym::floordiv(*x, *y)};
+          return {domain_.floordiv(*x, *y)};
         case rules::Operation::mod:
-          return {sym::mod(*x, *y)};
+          return {domain_.mod(*x, *y)};
         case rules::Operation::divide:
           return {domain_.quotient(*x, *y)};
         default:
@@ -404,11 +422,11 @@ class Clause {
     const auto* entries = base.as_list();
     if (entries == nullptr || entries->empty()) fail(expr);
     const Int at = int_of(evaluate(expr.args[1]));
-    if (at.is_constant()) return (*entries)[place(expr.args[1], entries->size())];
+    if (domain_.constant(at)) return (*entries)[place(expr.args[1], entries->size())];
     // The place is not known: a choice on where it is.
     const std::function<Number(std::size_t)> from = [&](std::size_t k) -> Number {
       if (k + 1 == entries->size()) return number_of((*entries)[k]);
-      const Truth here = domain_.compare(rules::Operation::less, at, Int(k + 1));
+      const Truth here = domain_.compare(rules::Operation::less, at, integer(k + 1));
       if (const auto known = domain_.known(here)) return *known ? number_of((*entries)[k]) : from(k + 1);
       return domain_.choose(here, number_of((*entries)[k]), from(k + 1));
     };
@@ -432,7 +450,7 @@ class Clause {
     std::vector<bool> removed(entries.size(), false);
     const Value places = evaluate(expr.args[1]);
     const auto remove = [&](const Value& at) {
-      const auto constant = int_of(at).constant();
+      const auto constant = domain_.constant(int_of(at));
       if (!constant || *constant < 0 || static_cast<std::size_t>(*constant) >= removed.size()) fail(expr);
       removed[static_cast<std::size_t>(*constant)] = true;
     };
@@ -477,22 +495,24 @@ class Clause {
     using rules::Builtin;
     switch (expr.builtin) {
       case Builtin::rank:
-        return {Int(type(expr.args[0]).rank())};
+        return {integer(type(expr.args[0]).rank())};
       case Builtin::shape:
-        return ints(type(expr.args[0]).shape);
+        return sizes(type(expr.args[0]).shape);
       case Builtin::dtype:
         return {Attr::of(type(expr.args[0]).dtype)};
       case Builtin::len:
-        return {Int(list(expr.args[0]).size())};
+        return {integer(list(expr.args[0]).size())};
       case Builtin::axes: {
         std::vector<Int> result;
-        for (std::size_t k = 0; k < type(expr.args[0]).rank(); ++k) result.push_back(Int(k));
+        for (std::size_t k = 0; k < type(expr.args[0]).rank(); ++k) result.push_back(integer(k));
         return ints(result);
       }
       case Builtin::range: {
         const std::int64_t low = expr.args.size() > 1 ? constant(expr.args[0]) : 0;
         std::vector<Int> result;
-        for (std::int64_t k = low; k < constant(expr.args.back()); ++k) result.push_back(Int(k));
+        for (std::int64_t k = low; k < constant(expr.args.back()); ++k) {
+          result.push_back(domain_.sized(sym::Int(k)));
+        }
         return ints(result);
       }
       case Builtin::is_bool:
@@ -520,7 +540,7 @@ class Clause {
         const List entries = list(expr.args[0]);
         List result;
         for (const Value& at : list(expr.args[1])) {
-          const auto from = int_of(at).constant();
+          const auto from = domain_.constant(int_of(at));
           if (!from || *from < 0 || static_cast<std::size_t>(*from) >= entries.size()) fail(expr);
           result.push_back(entries[static_cast<std::size_t>(*from)]);
         }
@@ -530,9 +550,9 @@ class Clause {
         const List places = list(expr.args[0]);
         List result(places.size());
         for (std::size_t k = 0; k < places.size(); ++k) {
-          const auto to = int_of(places[k]).constant();
+          const auto to = domain_.constant(int_of(places[k]));
           if (!to || *to < 0 || static_cast<std::size_t>(*to) >= places.size()) fail(expr);
-          result[static_cast<std::size_t>(*to)] = {Int(k)};
+          result[static_cast<std::size_t>(*to)] = {integer(k)};
         }
         return {std::move(result)};
       }
@@ -545,7 +565,8 @@ class Clause {
         std::size_t old = 0;
         for (std::size_t k = 0; k < entries.size() + values.size(); ++k) {
           std::size_t j = 0;
-          while (j < places.size() && !(int_of(places[j]) == Int(k))) ++j;
+          while (j < places.size() && domain_.constant(int_of(places[j])) != static_cast<std::int64_t>(k))
+            ++j;
           if (j == places.size() && old == entries.size()) fail(expr);
           result.push_back(j < places.size() ? values[j] : entries[old++]);
         }
@@ -563,10 +584,10 @@ class Clause {
     const List blocks = list(expr.args[0]);
     std::vector<Int> at = index_of(expr.args[2]);
     const std::size_t d = place(expr.args[1], at.size());
-    std::vector<Int> starts{0};
+    std::vector<Int> starts{integer(0)};
     const auto id = [&](std::size_t k) { return std::get<Tensor>(blocks[k].data).id; };
     for (std::size_t k = 0; k < blocks.size(); ++k) {
-      starts.push_back(starts.back() + domain_.type(id(k)).shape.at(d));
+      starts.push_back(starts.back() + domain_.sized(domain_.type(id(k)).shape.at(d)));
     }
     const Int whole = at[d];
     const std::function<Number(std::size_t)> from = [&](std::size_t k) -> Number {

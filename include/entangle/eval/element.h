@@ -29,7 +29,7 @@ class Elements {
   std::vector<smt::Term> facts() const;
 
  private:
-  class Interpreter;
+  class Domain;
   smt::Term leaf(egraph::TermId term, const std::vector<smt::Term>& index);
   smt::Term constant(const sym::Scalar& value, smt::Sort sort);
   void note_interval(egraph::TermId term, const smt::Term& element);

@@ -2,8 +2,8 @@
 //
 // Elements are rationals; booleans are 1 and 0. Scalar functions are fixed pseudo-random functions with small
 // integer values, except those that laws are stated of: exp(x) is 2^x and log its inverse (defined where the
-// result is rational), pow(c, x) is x^c for integers c (the reciprocal of 0 is 0), cast is the identity
-// wherever the rules take it as additive, and truncates to an integer otherwise. These satisfy the laws of
+// result is rational), pow(c, x) is x^c for integers c (the reciprocal of 0 is 0). Operators that convert
+// leave numbers as they are, but cut reals to integers. These satisfy the laws of
 // the library exactly. An operator without `value` is a pseudo-random function of what its `maps` clauses say
 // an element depends on. Minus infinity is -10^40. Deterministic.
 #pragma once

@@ -6,8 +6,8 @@
 // maximum of the results for each. `linear`: f(x + c z) = f(x) + c f(z). `commutative`: exchanged operands,
 // and for a list its rotation, change nothing. `rearranges`: any function of each element may be applied
 // before or after. The right side of these has to be defined, too. Of an operator without a `value` of its
-// own such a claim is an axiom: nothing else says what the operator is. (What it says of elements is checked,
-// but for `random` operators, of which nothing is.)
+// own such a claim is an axiom: nothing else says what the operator is. Of operators that are `random` or
+// `drawn` nothing is claimed: they are no functions of their operands.
 #pragma once
 
 #include <memory>

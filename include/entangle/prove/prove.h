@@ -61,6 +61,8 @@ struct Result {
 struct Options {
   std::size_t instances = 60;  // per lemma and operator
   bool prove = true;           // whether proofs are tried
+  std::size_t rank = 4;        // of every tensor on the left side of a form
+  std::size_t length = 3;      // of every list of a form
   bool minimise = true;        // whether smaller counterexamples are looked for
   // A proof is given up, per operator, after so many constructions of forms and questions to the solver.
   std::size_t runs = 120'000;

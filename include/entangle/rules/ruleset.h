@@ -73,6 +73,7 @@ struct Operator {
   bool free = false;         // costs no step of the window
   bool random = false;       // not a function of its operands and attributes alone
   bool drawn = false;        // a pointwise function whose values are drawn for each place
+  bool converts = false;     // each element is the operand's, as one of the result's type
   std::vector<Let> lets;     // in order; visible in all clauses
   std::vector<Expr> requires_;
   std::optional<Expr> shape;  // a list of integers; default: the shape of the first tensor

@@ -1,0 +1,155 @@
+// Forms with constant sizes: where a case is not proved.
+
+#include <algorithm>
+
+#include "entangle/smt/solver.h"
+#include "entangle/support/hash.h"
+#include "prove/form_world.h"
+
+namespace entangle::prove {
+
+using eval::Undefined;
+using rules::Expr;
+
+namespace {
+
+constexpr std::int64_t kSmall = 3;  // sizes when all of them are tried
+constexpr std::size_t kSmallSymbols = 4;
+constexpr std::uint64_t kGuesses = 24;  // sizes that are tried
+constexpr std::int64_t kSmaller = 6;    // of one size, where the sides differ
+constexpr std::uint32_t kModelSteps = 200'000;
+
+}  // namespace
+
+// Sizes that the case admits. None: `surely` says whether it admits none.
+std::optional<sym::Valuation> Forms::admitted(World& world, bool* surely) {
+  const std::vector<Scenario::Symbol> open = world.scenario.open();
+  *surely = false;
+  for (std::uint64_t n = 0; n < kGuesses; ++n) {
+    sym::Valuation sizes;
+    std::uint64_t state = n;
+    for (const Scenario::Symbol& one : open) {
+      state = support::mix(state + 0x9e3779b97f4a7c15ULL);
+      sizes[one.symbol] = (one.size ? 1 : 0) + static_cast<std::int64_t>(state % 4);
+    }
+    if (world.scenario.admits(sizes)) return sizes;
+  }
+  Symbolic symbolic(world.terms, Space(world.oracle));
+  smt::Solver solver({kModelSteps, {}, 0});
+  for (const smt::Term& assertion : assertions(world, symbolic)) solver.add(assertion);
+  results_.questions += kWeight;
+  const smt::Answer answer = solver.check();
+  if (answer != smt::Answer::sat) {
+    *surely = answer == smt::Answer::unsat;
+    return std::nullopt;
+  }
+  sym::Valuation sizes;
+  for (const Scenario::Symbol& one : open) {
+    const auto value = solver.model().integer(smt::from_int(one.symbol));
+    if (!value) return std::nullopt;
+    sizes[one.symbol] = *value;
+  }
+  return sizes;
+}
+
+// The case that is looked at, with these sizes; nothing is done where it has no such instance.
+Forms::Concrete Forms::with_sizes(const Scenario& scenario, const sym::Valuation& sizes,
+                                  const std::function<void(World&, const std::vector<TermId>&)>& run) {
+  std::optional<Scenario> instance = scenario.at(sizes);
+  if (!instance) return Concrete::undecided;
+  instance->choices = chosen_;
+  const std::vector<std::size_t> choices = chosen_;
+  Chooser chooser(choices);
+  World world(rules_, subject_, op_, limits_, *instance, chooser, results_.questions);
+  try {
+    world.builder.run();
+    for (const Expr& expr : lemma_.when) condition(world, expr);
+    const std::vector<TermId> right = right_side(world);
+    if (right.empty()) return Concrete::undefined;
+    run(world, right);
+    return Concrete::defined;
+  } catch (const Infeasible&) {
+    return Concrete::undefined;
+  } catch (const Fork&) {
+    return Concrete::undecided;
+  } catch (const Undefined&) {
+    return Concrete::undecided;
+  }
+}
+
+// Whether the right side is defined for some sizes that the case admits: then it must not count as undefined.
+bool Forms::defined_for_some_sizes(World& world) {
+  if (world.scenario.open().empty()) return false;
+  bool none = false;
+  const auto sizes = admitted(world, &none);
+  if (!sizes) return !none;
+  return with_sizes(world.scenario, *sizes, [](World&, const std::vector<TermId>&) {}) != Concrete::undefined;
+}
+
+// Evaluates an instance of a case that is not proved; where the sides differ, smaller ones, too.
+void Forms::refute(World& world) {
+  ++candidates_;
+  bool none = false;
+  auto sizes = admitted(world, &none);
+  const auto differs = [&](const sym::Valuation& tried) {
+    bool result = false;
+    with_sizes(world.scenario, tried, [&](World& instance, const std::vector<TermId>& right) {
+      result =
+          replayer_.compare({instance.terms, instance.builder.left(), right, instance.builder.equations(),
+                             instance.builder.describe()}) == Replayer::Answer::differ;
+    });
+    return result;
+  };
+  if (!sizes || !differs(*sizes)) return;
+  results_.refuted = true;
+  if (!replayer_.minimises()) return;
+  for (const Scenario::Symbol& one : world.scenario.open()) {
+    const std::int64_t least = one.size ? 1 : 0;
+    const std::int64_t now = sizes->at(one.symbol);
+    for (std::int64_t value = least; value < now && value < least + kSmaller; ++value) {
+      sym::Valuation tried = *sizes;
+      tried[one.symbol] = value;
+      if (!world.scenario.admits(tried) || !differs(tried)) continue;
+      sizes = std::move(tried);
+      break;
+    }
+  }
+}
+
+// Whether the case is proved for each choice of small sizes.
+bool Forms::small_sizes(const Scenario& scenario) {
+  const std::vector<Scenario::Symbol> open = scenario.open();
+  const auto sizes = static_cast<std::size_t>(std::ranges::count_if(open, &Scenario::Symbol::size));
+  if (sizes > kSmallSymbols) return false;
+  const std::size_t depth = depth_;
+  const std::string why = why_;
+  const std::string about = about_;
+  bool proved = true;
+  small_ = true;
+  small_instances_ = 0;
+  const std::function<void(const Scenario&, std::size_t)> from = [&](const Scenario& now, std::size_t next) {
+    while (next < open.size() && !open[next].size) ++next;
+    if (next == open.size()) {
+      explore(now);
+      return;
+    }
+    for (std::int64_t size = 1; size <= kSmall; ++size) {
+      Scenario one = now;
+      if (one.value(open[next].symbol) == open[next].symbol && one.replace(open[next].symbol, size)) {
+        from(one, next + 1);
+      }
+    }
+  };
+  try {
+    from(scenario, 0);
+  } catch (const Undefined&) {
+    proved = false;
+  }
+  small_ = false;
+  depth_ = depth;
+  why_ = why;
+  about_ = about;
+  return proved && results_.complete && small_instances_ > 0;
+}
+
+}  // namespace entangle::prove
