@@ -1,6 +1,5 @@
 #include "cli/ledger.h"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "entangle/support/output_file.h"
@@ -73,10 +72,10 @@ Result from_json(const Json& json) {
 
 support::Result<Ledger> Ledger::read(const std::string& path) {
   Ledger ledger;
-  std::ifstream in(path);
-  if (!in) return ledger;
+  const support::Result<std::string> text = support::read_file(path);
+  if (!text) return text.error();
   try {
-    const Json json = Json::parse(in);
+    const Json json = Json::parse(*text);
     if (json.at("version").get<int>() != kVersion) return damaged(path, "it is of another version");
     for (const auto& [key, entry] : json.at("results").items()) ledger.results_[key] = from_json(entry);
   } catch (const std::exception& exception) {

@@ -15,7 +15,7 @@ namespace entangle::cli {
 
 class Ledger {
  public:
-  // Reads a ledger; a missing file is an empty one.
+  // Reads a ledger.
   static support::Result<Ledger> read(const std::string& path);
   support::Status write(const std::string& path) const;
 

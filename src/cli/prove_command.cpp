@@ -129,6 +129,7 @@ class Prove {
           "cli/cannot-write", {}, "cannot make the folder `" + arguments_.cache + "`: " + failed.message()));
       return false;
     }
+    if (!std::filesystem::exists(in_cache(kLedger))) return true;
     support::Result<Ledger> ledger = Ledger::read(in_cache(kLedger));
     if (!ledger) {
       std::cerr << support::render(ledger.error());

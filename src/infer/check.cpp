@@ -19,6 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr double kLongestLimit = 1e9;  // seconds
 constexpr std::chrono::milliseconds kUntilProgress(500);
 constexpr std::chrono::milliseconds kBetweenProgress(100);
 
@@ -255,8 +256,11 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   WalkOptions walk_options;
   egraph::Limits limits = options.limits;
   if (options.time_limit) {
-    limits.expired = [end = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
-                                        *options.time_limit))] { return Clock::now() > end; };
+    // More than the clock can count is no limit.
+    const std::chrono::duration<double> limit(std::min(*options.time_limit, kLongestLimit));
+    limits.expired = [end = start + std::chrono::duration_cast<Clock::duration>(limit)] {
+      return Clock::now() > end;
+    };
   }
   walk_options.limits = limits;
   walk_options.memo = options.memo;

@@ -10,7 +10,8 @@ namespace entangle::sym::detail {
 
 namespace {
 
-constexpr std::uint32_t kMaxDegree = 4096;
+// Sizes are products of few sizes; what is beyond is as good as a number that is too large.
+constexpr std::uint32_t kMaxDegree = 16;
 
 }  // namespace
 

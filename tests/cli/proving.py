@@ -91,6 +91,8 @@ class Prove(Case):
         self.write("m.yaml", "sequential: seq.json\ndistributed: r{rank}.json\nranks: 1\ninputs:\n  x: r0.x\nexpect:\n  y: r0.y\n")
         self.write("my.rules", rules.format("twice"))
         self.prove("--cache", "kept", "my.rules", code=REFINES)
+        missing = self.check("m.yaml", "--rules", "my.rules", "--ledger", "kept/none.json", code=BAD_INPUT)
+        self.assertIn("cannot read kept/none.json", missing.stderr)
         ledger = ["--ledger", "kept/ledger.json"]
         run = self.check("m.yaml", "--rules", "my.rules", *ledger, "--json", "v.json", code=REFINES)
         self.assertIn("every lemma that was applied is proved", run.stdout)

@@ -1,6 +1,7 @@
 // What must not change a verdict: a true assumption more, the order of things, running again.
 #include <doctest/doctest.h>
 
+#include <limits>
 #include "entangle/report/json.h"
 #include "entangle/report/text.h"
 #include "world.h"
@@ -129,6 +130,15 @@ std::string report_of(const Case& test) {
   }
   result->times = {};
   return report::to_json({{"manifest.yaml", *result}}) + report::to_text(*result, {true});
+}
+
+TEST_CASE("a limit of time beyond any clock is none") {
+  for (const double seconds : {1e9, 1e10, 1e300, std::numeric_limits<double>::infinity()}) {
+    CAPTURE(seconds);
+    Case test = rows()[0].test;
+    test.manifest = manifest(rows()[0], {});
+    CHECK(verdict(test, {.limits = {}, .time_limit = seconds}).kind == VerdictKind::refines);
+  }
 }
 
 TEST_CASE("the same input gives the same bytes") {

@@ -371,4 +371,11 @@ TEST_CASE("sums and products of random polynomials obey the laws of a ring, exac
   }
 }
 
+TEST_CASE("a product of too many sizes is as good as a number that is too large") {
+  const Int s = Int::symbol("s");
+  CHECK_FALSE(pow(s, 16).is_poison());
+  CHECK(pow(s, 17).is_poison());
+  CHECK((pow(s, 9) * pow(Int::symbol("t"), 8)).is_poison());
+}
+
 }  // namespace entangle::sym
