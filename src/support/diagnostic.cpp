@@ -80,6 +80,27 @@ bool starts_character(char c) {
   return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
 }
 
+// A line, or of a long one (a JSON file is often one line) what stands around the column, which follows.
+std::string clipped(std::string_view text, std::size_t& column) {
+  constexpr std::size_t kLong = 240;
+  constexpr std::size_t kBefore = 60;
+  constexpr std::size_t kShown = 160;
+  if (text.size() <= kLong) {
+    return std::string(text);
+  }
+  const auto to_character = [&](std::size_t at) {
+    while (at < text.size() && !starts_character(text[at])) {
+      ++at;
+    }
+    return at;
+  };
+  const std::size_t begin = column <= kBefore ? 0 : to_character(column - kBefore);
+  const std::size_t end = to_character(std::min(begin + kShown, text.size()));
+  const std::string before = begin == 0 ? "" : "...";
+  column = std::min(column, end) - begin + before.size();
+  return before + std::string(text.substr(begin, end - begin)) + (end == text.size() ? "" : "...");
+}
+
 // The source line and, below it, a caret with as many tildes as the span is long.
 std::string excerpt(Span span) {
   if (span.file == kNoFile || span.line == 0) {
@@ -89,14 +110,14 @@ std::string excerpt(Span span) {
   if (span.line > file.line_starts.size()) {
     return {};
   }
-  const std::string_view text = line_text(file, span.line);
+  const std::string_view line = line_text(file, span.line);
+  std::size_t column = std::min<std::size_t>(std::max<std::uint32_t>(span.column, 1) - 1, line.size());
+  const std::string text = clipped(line, column);
   const std::string number = std::to_string(span.line);
   const std::string margin(std::max<std::size_t>(number.size(), 4), ' ');
-  std::string result =
-      std::string(margin.size() - number.size(), ' ') + number + " | " + std::string(text) + "\n";
+  std::string result = std::string(margin.size() - number.size(), ' ') + number + " | " + text + "\n";
   result += margin + " | ";
-  const std::size_t column = std::min<std::size_t>(std::max<std::uint32_t>(span.column, 1) - 1, text.size());
-  for (const char c : text.substr(0, column)) {
+  for (const char c : std::string_view(text).substr(0, column)) {
     if (c == '\t') {
       result += '\t';
     } else if (starts_character(c)) {
@@ -104,7 +125,8 @@ std::string excerpt(Span span) {
     }
   }
   result += '^';
-  const std::string_view covered = text.substr(column, std::max<std::uint32_t>(span.length, 1));
+  const std::string_view covered =
+      std::string_view(text).substr(column, std::max<std::uint32_t>(span.length, 1));
   const auto width =
       static_cast<std::size_t>(std::count_if(covered.begin(), covered.end(), starts_character));
   result += std::string(width > 1 ? width - 1 : 0, '~');

@@ -56,6 +56,32 @@ TEST_CASE("carets line up under tabs and UTF-8, and end with the line") {
         "     | \t    ^\n");
 }
 
+TEST_CASE("of a long line only what stands around the caret is shown") {
+  std::string line;
+  for (int k = 0; k < 100'000; ++k) {
+    line += "\u00e4b";
+  }
+  const FileId file = add_source("long", line);
+  for (const std::size_t offset :
+       {std::size_t{0}, std::size_t{30}, std::size_t{150'000}, line.size() - 3, line.size()}) {
+    CAPTURE(offset);
+    const std::string text = render(error("t/t", span_at(file, offset, 3), "m"));
+    CHECK(text.size() < 500);
+    // The caret stands below its character: "äb" are three bytes and two columns.
+    const std::size_t shown = text.find(" | ") + 3;
+    const std::size_t shown_end = text.find('\n', shown);
+    const std::size_t under = text.find(" | ", shown_end) + 3;
+    const std::size_t column = text.find('^') - under;
+    std::size_t at = shown;
+    for (std::size_t k = 0; k < column; ++k) {
+      do {
+        ++at;
+      } while ((static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U);
+    }
+    CHECK(text.substr(at, offset == line.size() ? 1 : 3) == (offset == line.size() ? "\n" : "\u00e4b"));
+  }
+}
+
 TEST_CASE("results hold a value or an error") {
   Result<int> good = 3;
   CHECK(good.ok());
