@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "definedness.h"
@@ -199,25 +200,48 @@ std::optional<support::Diagnostic> clash_error(Programs& programs, const Walk& w
   return std::nullopt;
 }
 
-// Shows that operands are equal on whose values sizes depend, and lowers both programs again under the sizes
-// that follow, as long as there are any.
-support::Status settle_sizes(Programs& programs, const relation::Manifest& manifest, const Engine& engine,
-                             const WalkOptions& options) {
+egraph::Counters lemmas_used(const Programs& programs, const Walk& walk) {
+  egraph::Counters result;
+  result.normalised = programs.graph->normalised();
+  result.add(walk.result().counters);
+  return result;
+}
+
+// The walk of a check, and what other walks before it were for.
+struct Start {
+  std::unique_ptr<Walk> walk;           // none where the ranks disagree on a collective
+  std::vector<std::string> impossible;  // look-ups of the sequential program that are never in range
+  egraph::Counters earlier;             // what the sizes rest on under which the programs were lowered again
+};
+
+// Where sizes depend on data, walks to the operands that decide them first, and lowers both programs again
+// under what follows, as long as there is anything.
+support::Result<Start> start_walk(Programs& programs, const relation::Manifest& manifest,
+                                  const Engine& engine, const WalkOptions& options,
+                                  const MemoFolder& folder) {
+  Start start;
   while (!programs.lowered_ranks.mismatch) {
+    start.impossible = assume_sequential_lookups(programs);
+    start.walk = std::make_unique<Walk>(*programs.joint, *programs.oracle, *engine.program, options);
+    folder.load(start.walk->memo(), programs);
     const std::vector<TermId> operands = operands_of_sizes(programs);
     if (operands.empty()) {
       break;
     }
-    assume_sequential_lookups(programs);
-    Walk(*programs.joint, *programs.oracle, *engine.program, options).run(operands);
+    start.walk->run(operands);
+    if (auto error = clash_error(programs, *start.walk, manifest)) {
+      return *error;
+    }
     if (!find_sizes(programs)) {
       break;
     }
+    start.earlier.add(lemmas_used(programs, *start.walk));
+    start.walk.reset();
     if (auto status = lower_again(programs, manifest, engine); !status) {
       return status.error();
     }
   }
-  return support::Unit{};
+  return start;
 }
 
 }  // namespace
@@ -274,17 +298,17 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
       }
     };
   }
-  if (auto status = settle_sizes(programs, manifest, engine, walk_options); !status) {
-    return status.error();
+  auto started = start_walk(programs, manifest, engine, walk_options, folder);
+  if (!started) {
+    return started.error();
   }
-  if (programs.lowered_ranks.mismatch) {
+  verdict.times.lower = programs.lower_seconds;
+  if (!started->walk) {
     report_mismatch(programs, verdict);
     verdict.times.total = seconds_since(start);
     return verdict;
   }
-  const std::vector<std::string> impossible = assume_sequential_lookups(programs);
-  Walk walk(*programs.joint, *programs.oracle, *engine.program, walk_options);
-  folder.load(walk.memo(), programs);
+  Walk& walk = *started->walk;
   const std::vector<Question> asked = questions(programs);
   std::vector<TermId> wanted;
   const graph::Graph& graph = programs.sequential_graph();
@@ -323,7 +347,8 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
     }
   }
   verdict.obligations = open_lookups(programs);
-  verdict.obligations.insert(verdict.obligations.end(), impossible.begin(), impossible.end());
+  verdict.obligations.insert(verdict.obligations.end(), started->impossible.begin(),
+                             started->impossible.end());
   verdict.kind = all_ok && verdict.obligations.empty() && !walk.result().out_of_time ? VerdictKind::refines
                                                                                      : VerdictKind::unproved;
   if (verdict.kind == VerdictKind::refines) {
@@ -338,10 +363,8 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   }
   verdict.assumptions = assumptions(programs);
   verdict.opaque = opaque_operators(programs);
-  egraph::Counters counters = walk.result().counters;
-  egraph::Counters programs_own;
-  programs_own.normalised = programs.graph->normalised();
-  counters.add(programs_own);
+  egraph::Counters counters = started->earlier;
+  counters.add(lemmas_used(programs, walk));
   verdict.lemmas = lemma_uses(*engine.rules, counters.applied);
   verdict.normalised = lemma_uses(*engine.rules, counters.normalised);
   if (options.all_relations) {

@@ -102,6 +102,15 @@ unary(truth, call("logical_not.default"), call("bitwise_not.default"))
 unary(number, call("logical_not.default"), call("zeros_like.default"), call("ones_like.default"))
 
 
+def with_options(pool, name, operands, alphas, modes):
+    """A call of `name`; with a `+` behind it, with an `alpha`."""
+    if "+" in name:
+        return f"aten.{name[:-1]}", operands, {"alpha": pool.one_of(*alphas)}
+    if name == "div.Tensor_mode":
+        return f"aten.{name}", operands, {"rounding_mode": pool.one_of(*modes)}
+    return f"aten.{name}", operands, {}
+
+
 @generator
 def with_number(pool):
     x = pool.pick()
@@ -113,11 +122,7 @@ def with_number(pool):
     name = pool.one_of("add.Tensor", "sub.Tensor", "mul.Tensor", "div.Tensor", "add.Scalar", "mul.Scalar", "rsub.Scalar", "div.Scalar",
                        "remainder.Scalar", "fmod.Scalar", "floor_divide.default", "ge.Scalar", "gt.Scalar", "le.Scalar", "lt.Scalar",
                        "eq.Scalar", "ne.Scalar", "add.Tensor+", "sub.Tensor+", "div.Tensor_mode", "div.Tensor_mode")
-    if "+" in name:
-        return f"aten.{name[:-1]}", [x, number_], {"alpha": pool.one_of(2, -1, 0, 3)}
-    if name == "div.Tensor_mode":
-        return f"aten.{name}", [x, number_], {"rounding_mode": pool.one_of("floor", "trunc")}
-    return f"aten.{name}", [x, number_], {}
+    return with_options(pool, name, [x, number_], alphas=(2, -1, 0, 3), modes=("floor", "trunc"))
 
 
 @generator
@@ -129,11 +134,7 @@ def binary(pool):
     name = pool.one_of("add.Tensor", "sub.Tensor", "mul.Tensor", "div.Tensor", "maximum.default", "minimum.default", "add.Tensor",
                        "mul.Tensor", "remainder.Tensor", "fmod.Tensor", "ge.Tensor", "gt.Tensor", "le.Tensor", "lt.Tensor", "eq.Tensor",
                        "ne.Tensor", "add.Tensor+", "sub.Tensor+", "div.Tensor_mode", "floor_divide.default", "atan2.default")
-    if "+" in name:
-        return f"aten.{name[:-1]}", [x, y], {"alpha": pool.one_of(2, -1, 3)}
-    if name == "div.Tensor_mode":
-        return f"aten.{name}", [x, y], {"rounding_mode": pool.one_of("floor", "trunc", None)}
-    return f"aten.{name}", [x, y], {}
+    return with_options(pool, name, [x, y], alphas=(2, -1, 3), modes=("floor", "trunc", None))
 
 
 @generator

@@ -330,6 +330,27 @@ TEST_CASE("a symbol is one of its rank") {
 }
 
 // That the operands are equal may itself need a proof, and what comes after needs the sizes.
+// What is resolved first for the sake of a size is part of the verdict like everything else.
+TEST_CASE("lemmas that are applied where sizes are looked for are told") {
+  const std::string sequential =
+      "in x: f32[4, 8]\nin w: f32[8, 2]\ny = aten.mm.default(%x, %w): f32[4, 2]\n"
+      "n = aten.nonzero.default(%y): i64[\"u0\", 2]\nout y, n";
+  const std::string rank =
+      "in x: f32[4, 4]\nin w: f32[4, 2]\np = aten.mm.default(%x, %w): f32[4, 2]\n"
+      "y = _c10d_functional.all_reduce.default(%p, \"sum\", \"tp\"): f32[4, 2]\nout y";
+  const auto sums_are_split = [](const Verdict& result) {
+    return std::ranges::any_of(result.lemmas, [](const LemmaUse& use) { return use.name == "sums_concat"; });
+  };
+  Case test{sequential, copies(2, rank), "outputs: [y]\ninputs:\n  x: Shard(1)\n  w: Shard(0)\n", "", ""};
+  const Verdict open = verdict(test);  // no rank knows how many places `n` has
+  CHECK(open.kind == VerdictKind::refines);
+  CHECK(sums_are_split(open));
+  test.ranks = copies(2, replaced(rank, "out y", "n = aten.nonzero.default(%y): i64[\"u0\", 2]\nout y, n"));
+  const Verdict known = verdict(test);
+  CHECK(known.kind == VerdictKind::refines);
+  CHECK(sums_are_split(known));
+}
+
 TEST_CASE("as many rows are picked from equal tensors") {
   const std::string rest =
       "n = aten.nonzero.default(%s): i64[\"u0\", 1]\nk = aten.sym_size.int(%n, 0): i64[] | \"sym\": \"u0\"\n"

@@ -10,8 +10,8 @@
 // within reach of the lemma's pattern and conditions has changed.
 //
 // Among n blocks there are n^2 pairs, and most questions need none of them. So what a lemma makes for a long
-// list has a weight, the number of terms made (in units of a usual right side) times the weight of the node it
-// was made from. Light nodes are matched first, heavier ones when nothing new comes of them, or after some
+// list has a weight, the number of terms made (in units of a usual right side) times the weight of the node
+// it was made from. Light nodes are matched first, heavier ones when nothing new comes of them, or after some
 // rounds; and matches that would make more terms than there are in one round wait for a later one.
 #pragma once
 
