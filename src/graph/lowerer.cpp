@@ -59,7 +59,8 @@ std::string Lowerer::title(std::uint32_t rank, NodeIndex node) const {
 }
 
 support::Result<Lowered> Lowerer::run() {
-  // Each rank runs until it waits for others; a group whose members all wait at it goes on together.
+  // The ranks take turns in their order, each up to its next communication; a group whose members all wait at
+  // it goes on together. In every layer of a program the ranks then build their terms in the same order.
   while (!error_ && !lowered_.mismatch) {
     bool progress = false;
     bool done = true;
@@ -67,10 +68,14 @@ support::Result<Lowered> Lowerer::run() {
       RankState& state = ranks_[rank];
       while (state.at < graphs_[rank].nodes.size() && !error_ && !lowered_.mismatch) {
         const NodeIndex before = state.at;
+        const bool meets = communication(rank, before) != nullptr;
         if (!step(rank) || state.at == before) {
           break;
         }
         progress = true;
+        if (meets) {
+          break;
+        }
       }
       done = done && state.at == graphs_[rank].nodes.size();
     }

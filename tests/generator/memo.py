@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """memo.py PROGRAM: a program of equal layers is checked with and without the memo of local problems. Everything reported must be the same,
-right or broken, and with the memo the later layers must be solved from it. Ends with the line `N passed, N failed`."""
+right or broken, and with the memo the later layers must be solved from it: from the third on nothing is solved anew. Ends with the line `N passed, N failed`."""
 import json
 import pathlib
 import subprocess
@@ -44,6 +44,17 @@ def complaint(program, config, kind=None, label=None):
     return ""
 
 
+def later_layers(program, options):
+    """Six layers must be solved with what two need."""
+    solved = []
+    for layers in (2, 6):
+        with tempfile.TemporaryDirectory() as folder:
+            Case(completed(Config(**{**SMALL, **options, "layers": layers}))).write(pathlib.Path(folder), "")
+            result, hits, _ = report(program, folder)
+        solved.append(result["statistics"]["local_problems"] - hits)
+    return "" if solved[0] == solved[1] else f"{solved[0]} problems are solved for two layers, {solved[1]} for six"
+
+
 def main(program):
     passed = failed = 0
     for options in CONFIGURATIONS:
@@ -54,6 +65,9 @@ def main(program):
             problem = complaint(program, config, kind, label)
             print(f"{'FAIL' if problem else 'ok  '} {describe(options)} {kind or ''} {label or ''} {problem}", flush=True)
             passed, failed = passed + (not problem), failed + bool(problem)
+        problem = later_layers(program, options)
+        print(f"{'FAIL' if problem else 'ok  '} {describe(options)} layers 3 to 6 {problem}", flush=True)
+        passed, failed = passed + (not problem), failed + bool(problem)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 
