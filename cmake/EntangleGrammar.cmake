@@ -15,6 +15,8 @@ if(EXISTS ${grammar})
     DEPENDS ${grammar} ${CMAKE_CURRENT_LIST_DIR}/LateGrammar.cmake COMMENT "ANTLR Rules.g4" VERBATIM)
   add_library(entangle_grammar STATIC ${outputs})
   target_include_directories(entangle_grammar SYSTEM PUBLIC ${generated} ${ANTLR4_INCLUDE_DIR})
+  # The generated parser is derived from src/rules/parser_base.h.
+  target_include_directories(entangle_grammar PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   # Code written by the distribution's tool assumes that u8"" is made of char.
   target_compile_options(entangle_grammar PRIVATE -w PUBLIC -fno-char8_t)
   target_link_libraries(entangle_grammar PUBLIC ${ANTLR4_RUNTIME_LIBRARY})

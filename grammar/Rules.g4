@@ -6,6 +6,11 @@
 // declaration or a clause is a NAME elsewhere. Everything that src/rules/tree.cpp needs is labelled: no parse tree is kept.
 grammar Rules;
 
+options { superClass = ParserBase; }
+@parser::postinclude {
+#include "rules/parser_base.h"
+namespace entangle::grammar { using rules::ParserBase; }
+}
 tokens { LET_IN }
 
 declaration

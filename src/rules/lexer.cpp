@@ -1,117 +1,203 @@
 #include "rules/lexer.h"
 
+#include <array>
+#include <optional>
 #include <string>
-#include <unordered_map>
-#include <utility>
+
+#include "RulesLexer.h"
+#include "entangle/support/check.h"
 
 namespace entangle::rules {
 namespace {
 
 using L = grammar::RulesLexer;
 
+constexpr std::array<std::uint8_t, 256> kClasses = [] {
+  std::array<std::uint8_t, 256> result{};
+  for (int c = 'a'; c <= 'z'; ++c) result[static_cast<std::size_t>(c)] = 1;
+  for (int c = 'A'; c <= 'Z'; ++c) result[static_cast<std::size_t>(c)] = 1;
+  result['_'] = 1;
+  for (int c = '0'; c <= '9'; ++c) result[static_cast<std::size_t>(c)] = 2;
+  return result;
+}();
+
 bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  return kClasses[static_cast<unsigned char>(c)] == 1;
 }
 
 bool is_digit(char c) {
-  return c >= '0' && c <= '9';
+  return kClasses[static_cast<unsigned char>(c)] == 2;
 }
 
-// The tokens with a fixed text, from the vocabulary of the grammar.
-struct Literals {
-  std::unordered_map<std::string_view, std::size_t> all;
-  std::vector<std::string> texts;
-
+// The tokens with a fixed text, from the vocabulary of the grammar: a table with open addressing.
+class Literals {
+ public:
   explicit Literals(const antlr4::dfa::Vocabulary& vocabulary) {
-    std::vector<std::pair<std::string, std::size_t>> found;
     for (std::size_t type = 1; type <= vocabulary.getMaxTokenType(); ++type) {
       const std::string quoted = vocabulary.getLiteralName(type);
-      if (quoted.size() > 2) found.emplace_back(quoted.substr(1, quoted.size() - 2), type);
-    }
-    texts.reserve(found.size());
-    for (auto& [text, type] : found) {
-      texts.push_back(std::move(text));
-      all.emplace(texts.back(), type);
+      if (quoted.size() <= 2) continue;
+      std::size_t at = hash(std::string_view(quoted).substr(1, quoted.size() - 2));
+      while (table_[at].type != 0) at = (at + 1) % kSize;
+      table_[at] = {quoted.substr(1, quoted.size() - 2), type};
+      ENTANGLE_CHECK(++count_ < kSize / 2, "the table of keywords is too small");
     }
   }
 
+  // 0 when there is none.
   std::size_t find(std::string_view text) const {
-    const auto at = all.find(text);
-    return at == all.end() ? 0 : at->second;
+    std::size_t at = hash(text);
+    while (table_[at].type != 0 && table_[at].text != text) at = (at + 1) % kSize;
+    return table_[at].type;
   }
+
+ private:
+  static constexpr std::size_t kSize = 512;
+  struct Entry {
+    std::string text;
+    std::size_t type = 0;
+  };
+  static std::size_t hash(std::string_view text) {
+    const auto code = [](char c) { return static_cast<std::size_t>(static_cast<unsigned char>(c)); };
+    return (code(text.front()) * 37 + code(text.back()) * 5 + text.size() * 101) % kSize;
+  }
+
+  std::array<Entry, kSize> table_;
+  std::size_t count_ = 0;
+};
+
+// The generated lexer, made when something is left to it.
+struct Generated {
+  explicit Generated(std::string_view text) : input(std::string(text)), lexer(&input) {
+    lexer.removeErrorListeners();
+  }
+  antlr4::ANTLRInputStream input;
+  L lexer;
+};
+
+class Reading {
+ public:
+  explicit Reading(std::string_view text) : text_(text) { tokens_.reserve(text.size() / 3 + 2); }
+
+  std::vector<Token> run() {
+    static const Literals literals(Generated("").lexer.getVocabulary());
+    for (;;) {
+      skip_space();
+      if (at_ >= text_.size()) break;
+      const Match found = match(at_, literals);
+      if (found.type == 0) {
+        leave_to_generated();
+      } else {
+        add(found.type, found.end);
+        at_ = found.end;
+      }
+    }
+    add(antlr4::Token::EOF, at_);
+    return std::move(tokens_);
+  }
+
+ private:
+  // The end of a token and its type; type 0: the generated lexer shall look.
+  struct Match {
+    std::size_t end;
+    std::size_t type;
+  };
+  static constexpr Match kUnknown = {0, 0};
+
+  char at(std::size_t place) const { return place < text_.size() ? text_[place] : '\0'; }
+
+  void add(std::size_t type, std::size_t end) {
+    tokens_.emplace_back(type, Token::Place{static_cast<std::uint32_t>(at_), static_cast<std::uint32_t>(end),
+                                            line_, static_cast<std::uint32_t>(at_ - line_start_)});
+  }
+
+  Match match(std::size_t start, const Literals& literals) const {
+    const char first = text_[start];
+    std::size_t end = start + 1;
+    if (is_letter(first)) {
+      while (is_letter(at(end)) || is_digit(at(end))) ++end;
+      const std::size_t keyword = literals.find(text_.substr(start, end - start));
+      return {end, keyword != 0 ? keyword : static_cast<std::size_t>(L::NAME)};
+    }
+    if (is_digit(first)) return number(end);
+    if (first == '"') return string(end);
+    // The longest punctuation; no comment begins here that is closed.
+    if (text_.substr(start, 2) == "/*") return kUnknown;
+    if (end < text_.size()) {
+      if (const std::size_t two = literals.find(text_.substr(start, 2)); two != 0) return {start + 2, two};
+    }
+    const std::size_t one = literals.find(text_.substr(start, 1));
+    return one == 0 ? kUnknown : Match{end, one};
+  }
+
+  Match number(std::size_t end) const {
+    while (is_digit(at(end))) ++end;
+    std::size_t type = L::INT;
+    if (at(end) == '.' && is_digit(at(end + 1))) {
+      end += 2;
+      while (is_digit(at(end))) ++end;
+      type = L::DECIMAL;
+    }
+    return at(end) == 'e' || at(end) == 'E' ? kUnknown : Match{end, type};
+  }
+
+  Match string(std::size_t end) const {
+    for (; end < text_.size(); ++end) {
+      if (text_[end] == '"') return {end + 1, L::STRING};
+      if (text_[end] == '\\') ++end;
+      if (at(end) == '\r' || at(end) == '\n') break;
+    }
+    return kUnknown;
+  }
+
+  void leave_to_generated() {
+    if (!generated_) generated_.emplace(text_);
+    generated_->input.seek(at_);
+    const std::unique_ptr<antlr4::Token> token = generated_->lexer.nextToken();
+    const std::size_t end = token->getStopIndex() + 1;
+    add(token->getType(), end);
+    advance(end);
+  }
+
+  void skip_space() {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
+        advance(at_ + 1);
+      } else if (c == '/' && at(at_ + 1) == '/') {
+        std::size_t end = at_;
+        while (end < text_.size() && text_[end] != '\n' && text_[end] != '\r') ++end;
+        at_ = end;
+      } else if (c == '/' && at(at_ + 1) == '*') {
+        const std::size_t end = text_.find("*/", at_ + 2);
+        if (end == std::string_view::npos) return;
+        advance(end + 2);
+      } else {
+        return;
+      }
+    }
+  }
+
+  void advance(std::size_t end) {
+    for (; at_ < end; ++at_) {
+      if (text_[at_] == '\n') {
+        ++line_;
+        line_start_ = at_ + 1;
+      }
+    }
+  }
+
+  std::string_view text_;
+  std::vector<Token> tokens_;
+  std::optional<Generated> generated_;
+  std::size_t at_ = 0;
+  std::uint32_t line_ = 1;
+  std::size_t line_start_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<antlr4::Token> FastLexer::nextToken() {
-  skip_space();
-  const Match found = match(at_);
-  auto* simulator = getInterpreter<antlr4::atn::LexerATNSimulator>();
-  if (found.type == 0) {
-    _input->seek(at_);
-    simulator->setLine(line_);
-    simulator->setCharPositionInLine(at_ - line_start_);
-    std::unique_ptr<antlr4::Token> token = RulesLexer::nextToken();
-    advance(_input->index());
-    return token;
-  }
-  std::unique_ptr<antlr4::Token> token =
-      getTokenFactory()->create({this, _input}, found.type, std::string(), antlr4::Token::DEFAULT_CHANNEL,
-                                at_, found.end - 1, line_, at_ - line_start_);
-  at_ = found.end;
-  return token;
-}
-
-FastLexer::Match FastLexer::match(std::size_t start) const {
-  static const Literals literals(getVocabulary());
-  constexpr Match kUnknown = {0, 0};
-  if (start >= text_.size()) return kUnknown;
-  std::size_t end = start + 1;
-  if (is_letter(text_[start])) {
-    while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]))) ++end;
-    const std::size_t keyword = literals.find(text_.substr(start, end - start));
-    return {end, keyword != 0 ? keyword : static_cast<std::size_t>(L::NAME)};
-  }
-  if (is_digit(text_[start])) {
-    while (end < text_.size() && is_digit(text_[end])) ++end;
-    const char next = end < text_.size() ? text_[end] : ' ';
-    return next == '.' || next == 'e' || next == 'E' ? kUnknown : Match{end, L::INT};
-  }
-  // The longest punctuation; no comment begins here that is closed.
-  if (text_.substr(start, 2) == "/*") return kUnknown;
-  if (end < text_.size()) {
-    if (const std::size_t two = literals.find(text_.substr(start, 2)); two != 0) return {start + 2, two};
-  }
-  const std::size_t one = literals.find(text_.substr(start, 1));
-  return one == 0 ? kUnknown : Match{end, one};
-}
-
-void FastLexer::skip_space() {
-  while (at_ < text_.size()) {
-    const char c = text_[at_];
-    if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
-      advance(at_ + 1);
-    } else if (text_.substr(at_, 2) == "//") {
-      std::size_t end = at_;
-      while (end < text_.size() && text_[end] != '\n' && text_[end] != '\r') ++end;
-      advance(end);
-    } else if (text_.substr(at_, 2) == "/*") {
-      const std::size_t end = text_.find("*/", at_ + 2);
-      if (end == std::string_view::npos) return;
-      advance(end + 2);
-    } else {
-      return;
-    }
-  }
-}
-
-void FastLexer::advance(std::size_t end) {
-  for (; at_ < end; ++at_) {
-    if (at_ < text_.size() && text_[at_] == '\n') {
-      ++line_;
-      line_start_ = at_ + 1;
-    }
-  }
+std::vector<Token> read_tokens(std::string_view text) {
+  return Reading(text).run();
 }
 
 }  // namespace entangle::rules

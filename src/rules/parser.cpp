@@ -25,8 +25,7 @@ std::string ascii(std::string_view text) {
 }
 
 // Goes on to the next declaration. After a comment that is not closed nothing is what it seems.
-void resynchronise(antlr4::CommonTokenStream& tokens, const Source& source,
-                   std::vector<support::Diagnostic>& diagnostics) {
+void resynchronise(TokenList& tokens, const Source& source, std::vector<support::Diagnostic>& diagnostics) {
   while (tokens.LA(1) != antlr4::Token::EOF && !starts_declaration(tokens.LA(1))) {
     if (tokens.LA(1) == grammar::RulesParser::OPEN_COMMENT) {
       if (diagnostics.empty() || diagnostics.back().span != source.span(tokens.LT(1))) {
@@ -40,31 +39,24 @@ void resynchronise(antlr4::CommonTokenStream& tokens, const Source& source,
   }
 }
 
-// Everything that one parse needs, in the order of dependence.
+// The tokens as the parser reads them.
+std::vector<Token> tokens_of(std::string_view characters) {
+  std::vector<Token> tokens = read_tokens(characters);
+  mark_tokens(tokens);
+  return tokens;
+}
+
+// What parsing needs, in the order of dependence.
 struct Parsing {
-  Parsing(std::string_view text, support::Span origin)
-      : source{text, origin},
-        characters(ascii(text)),
-        input(characters),
-        lexer(&input, characters),
-        tokens(&lexer),
-        parser(&tokens, source) {
-    lexer.removeErrorListeners();
-    parser.removeErrorListeners();
-    parser.setBuildParseTree(false);
-    parser.setErrorHandler(std::make_shared<ErrorStrategy>(source));
-    parser.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(
-        antlr4::atn::PredictionMode::SLL);
-    tokens.fill();
-    mark_tokens(tokens);
+  Parsing(const Source& text, std::vector<Token> all)
+      : source(text), errors(source), tokens(std::move(all)), parser(&tokens) {
+    parser.set_errors(errors);
   }
 
   Source source;
-  std::string characters;
-  antlr4::ANTLRInputStream input;
-  FastLexer lexer;
-  antlr4::CommonTokenStream tokens;
-  LimitedParser parser;
+  ErrorsInWords errors;
+  TokenList tokens;
+  grammar::RulesParser parser;
 };
 
 }  // namespace
@@ -72,11 +64,13 @@ struct Parsing {
 syntax::File parse_file(support::FileId file, std::vector<support::Diagnostic>& diagnostics) {
   syntax::File result;
   result.file = file;
-  Parsing parsing(support::source_text(file), support::Span{file, 1, 1, 0});
+  const std::string& text = support::source_text(file);
+  Parsing parsing({text, {file, 1, 1, 0}}, tokens_of(ascii(text)));
   while (parsing.tokens.LA(1) != antlr4::Token::EOF) {
     const std::size_t start = parsing.tokens.index();
     try {
       result.declarations.push_back(build_declaration(parsing.source, parsing.parser.declaration()));
+      parsing.parser.clear();
     } catch (const SyntaxError& error) {
       diagnostics.push_back(error.diagnostic());
       if (parsing.tokens.index() == start && parsing.tokens.LA(1) != antlr4::Token::EOF)
@@ -89,8 +83,10 @@ syntax::File parse_file(support::FileId file, std::vector<support::Diagnostic>& 
 
 std::optional<syntax::Node> parse_expression(std::string_view text, support::Span at,
                                              std::vector<support::Diagnostic>& diagnostics) {
-  Parsing parsing(text, at);
-  join_names(parsing.tokens);
+  const std::string characters = ascii(text);
+  std::vector<Token> tokens = tokens_of(characters);
+  join_names(tokens, characters);
+  Parsing parsing({text, at}, std::move(tokens));
   try {
     return build_expression(parsing.source, parsing.parser.leaf()->value);
   } catch (const SyntaxError& error) {

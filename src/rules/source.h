@@ -3,26 +3,29 @@
 
 #include <antlr4-runtime.h>
 
-#include <algorithm>
 #include <string_view>
 
 #include "entangle/support/diagnostic.h"
+#include "rules/token_list.h"
 
 namespace entangle::rules {
 
-// Token offsets are byte offsets: the lexer sees one character per byte.
+// Token offsets are byte offsets: the lexer sees one character per byte. All tokens are Tokens.
 struct Source {
   std::string_view text;
   support::Span origin;  // where the text begins
 
-  std::string_view text_of(const antlr4::Token* token) const {
+  std::string_view text_of(const antlr4::Token* any) const {
+    const auto* token = static_cast<const Token*>(any);
     const std::size_t start = token->getStartIndex();
     if (start >= text.size()) return {};
     const std::size_t stop = token->getStopIndex();
     return stop < start || stop == INVALID_INDEX ? std::string_view() : text.substr(start, stop + 1 - start);
   }
 
-  support::Span span(const antlr4::Token* first, const antlr4::Token* last) const {
+  support::Span span(const antlr4::Token* any_first, const antlr4::Token* any_last) const {
+    const auto* first = static_cast<const Token*>(any_first);
+    const auto* last = static_cast<const Token*>(any_last);
     support::Span result = origin;
     const auto line = static_cast<std::uint32_t>(first->getLine());
     const auto column = static_cast<std::uint32_t>(first->getCharPositionInLine());

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "RulesParser.h"
 #include "entangle/support/text.h"
 #include "rules/diagnostics.h"
 
@@ -10,8 +11,6 @@ namespace entangle::rules {
 namespace {
 
 using P = grammar::RulesParser;
-
-constexpr std::size_t kDeepest = 1200;
 
 // How a declaration is called in messages.
 std::string describe(const Source& source, const antlr4::RuleContext* context) {
@@ -116,20 +115,7 @@ void add_open_bracket(const Source& source, antlr4::TokenStream* stream, std::si
 
 }  // namespace
 
-void ErrorStrategy::reportError(antlr4::Parser* parser, const antlr4::RecognitionException& error) {
-  static_cast<void>(error);
-  fail(parser);
-}
-
-antlr4::Token* ErrorStrategy::recoverInline(antlr4::Parser* parser) {
-  fail(parser);
-}
-
-void ErrorStrategy::sync(antlr4::Parser* parser) {
-  static_cast<void>(parser);
-}
-
-void ErrorStrategy::fail(antlr4::Parser* parser) {
+void ErrorsInWords::fail(antlr4::Parser* parser) const {
   antlr4::TokenStream* stream = parser->getTokenStream();
   const antlr4::Token* token = stream->LT(1);
   const antlr4::Token* previous = stream->index() > 0 ? stream->LT(-1) : nullptr;
@@ -185,13 +171,9 @@ void ErrorStrategy::fail(antlr4::Parser* parser) {
   throw SyntaxError(std::move(diagnostic));
 }
 
-void LimitedParser::enterRule(antlr4::ParserRuleContext* context, std::size_t state, std::size_t rule) {
-  RulesParser::enterRule(context, state, rule);
-  // Nobody gets much deeper between two of these checks.
-  if (++calls_ % 64 == 0 && static_cast<std::size_t>(context->depth()) > kDeepest) {
-    throw SyntaxError(support::error(std::string(id::too_large), source_.span(getTokenStream()->LT(1)),
-                                     "the expression is too long or nested too deeply"));
-  }
+void ErrorsInWords::refuse(antlr4::Parser* parser) const {
+  throw SyntaxError(support::error(std::string(id::too_large), source_.span(parser->getCurrentToken()),
+                                   "the expression is too long or nested too deeply"));
 }
 
 }  // namespace entangle::rules

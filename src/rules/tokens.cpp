@@ -1,5 +1,6 @@
 #include "rules/tokens.h"
 
+#include <utility>
 #include <vector>
 
 #include "RulesParser.h"
@@ -40,19 +41,19 @@ bool starts_declaration(std::size_t token) {
   return token >= L::INCLUDE && token <= L::RECV;
 }
 
-void mark_tokens(antlr4::CommonTokenStream& tokens) {
+void mark_tokens(std::vector<Token>& tokens) {
   Open open;
   std::size_t previous = L::SEMICOLON;
-  for (antlr4::Token* token : tokens.getTokens()) {
-    std::size_t type = token->getType();
+  for (Token& token : tokens) {
+    std::size_t type = token.getType();
     const auto become = [&](std::size_t other) {
-      static_cast<antlr4::CommonToken*>(token)->setType(other);
+      token.set_type(other);
       type = other;
     };
     const bool ended = previous == L::SEMICOLON || previous == L::CLOSE_CURLY;
     if (starts_declaration(type)) {
       const bool begins = (open.empty() && ended) || previous == L::NORMALISE ||
-                          (token->getCharPositionInLine() == 0 && previous != L::DOT);
+                          (token.getCharPositionInLine() == 0 && previous != L::DOT);
       if (begins) {
         open.clear();  // what is open is an error
       } else {
@@ -108,34 +109,32 @@ void mark_tokens(antlr4::CommonTokenStream& tokens) {
   }
 }
 
-void join_names(antlr4::CommonTokenStream& tokens) {
-  const auto& all = tokens.getTokens();
+void join_names(std::vector<Token>& tokens, std::string_view text) {
   const auto adjacent = [&](std::size_t i) {
-    return i + 1 < all.size() && all[i + 1]->getType() != antlr4::Token::EOF &&
-           all[i + 1]->getStartIndex() == all[i]->getStopIndex() + 1;
+    return i + 1 < tokens.size() && tokens[i + 1].getType() != antlr4::Token::EOF &&
+           tokens[i + 1].getStartIndex() == tokens[i].getStopIndex() + 1;
   };
   const auto part = [&](std::size_t i) {
-    const std::size_t type = all[i]->getType();
-    const char first = all[i]->getText()[0];
+    const std::size_t type = tokens[i].getType();
+    const char first = text[tokens[i].getStartIndex()];
     return type == L::INT || type == L::DECIMAL || type == L::DOT || first == '_' ||
            (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
   };
-  for (std::size_t i = 0; i + 2 < all.size(); ++i) {
-    if (all[i]->getType() != L::NAME || all[i + 1]->getType() != L::DOT || !adjacent(i) || !adjacent(i + 1)) {
-      continue;
-    }
-    const std::size_t first = i + 2;
-    if (!part(first)) continue;
-    std::size_t last = first;
+  std::vector<Token> joined;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    joined.push_back(tokens[i]);
+    const bool dotted = tokens[i].getType() == L::NAME && adjacent(i) && tokens[i + 1].getType() == L::DOT &&
+                        adjacent(i + 1) && part(i + 2);
+    if (!dotted) continue;
+    std::size_t last = i + 2;
     while (adjacent(last) && part(last + 1)) ++last;
-    auto* joined = static_cast<antlr4::CommonToken*>(all[first]);
-    joined->setType(L::NAME);
-    joined->setStopIndex(all[last]->getStopIndex());
-    for (std::size_t k = first + 1; k <= last; ++k) {
-      static_cast<antlr4::CommonToken*>(all[k])->setChannel(antlr4::Token::HIDDEN_CHANNEL);
-    }
+    joined.push_back(tokens[i + 1]);
+    joined.push_back(tokens[i + 2]);
+    joined.back().set_type(L::NAME);
+    joined.back().extend(tokens[last]);
     i = last;
   }
+  tokens = std::move(joined);
 }
 
 }  // namespace entangle::rules
