@@ -26,7 +26,22 @@ struct NormaliseRules {
   static Normal compile(const rules::Lemma& lemma);
 
   std::vector<std::vector<Normal>> by_op;  // in order
+  std::vector<bool> vanishes_on_one;       // see Matcher
 };
+
+namespace {
+
+// op(x; a, b) => x
+bool says_one_is_nothing(const rules::Lemma& lemma) {
+  const auto is_variable = [](const Expr& expr) { return expr.kind == ExprKind::variable; };
+  const Expr& left = lemma.left;
+  return left.kind == ExprKind::apply && lemma.when.empty() && lemma.trigger.empty() &&
+         left.args.size() == 1 && is_variable(left.args[0]) && !left.args[0].type.is_list() &&
+         std::all_of(left.attrs.begin(), left.attrs.end(), is_variable) && is_variable(lemma.right) &&
+         lemma.right.slot == left.args[0].slot;
+}
+
+}  // namespace
 
 NormaliseRules::Normal NormaliseRules::compile(const rules::Lemma& lemma) {
   Normal result;
@@ -42,11 +57,15 @@ NormaliseRules::Normal NormaliseRules::compile(const rules::Lemma& lemma) {
 
 NormaliseRules::NormaliseRules(const rules::RuleSet& rules) {
   by_op.resize(rules.operators().size());
+  vanishes_on_one.resize(rules.operators().size());
   for (const rules::Lemma& lemma : rules.lemmas()) {
     if (!lemma.normalise || !lemma.given.empty()) {
       continue;
     }
     const Normal normal = compile(lemma);
+    if (says_one_is_nothing(lemma)) {
+      vanishes_on_one[lemma.left.op] = true;
+    }
     if (lemma.left.kind == ExprKind::apply) {
       by_op[lemma.left.op].push_back(normal);
     } else if (lemma.left.kind == ExprKind::generic && lemma.generic) {
@@ -121,6 +140,10 @@ bool Matcher::Impl::match(const NormaliseRules::Normal& normal, const term::Node
 
 bool Matcher::may_normalise(rules::OpId op) const {
   return !impl_->normalise->by_op[op].empty();
+}
+
+bool Matcher::vanishes_on_one(rules::OpId op) const {
+  return impl_->normalise->vanishes_on_one[op];
 }
 
 TermId Matcher::normal_form(const term::NodeView& application, bool build, std::size_t* lemma_index,

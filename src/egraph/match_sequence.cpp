@@ -58,6 +58,12 @@ bool Run::run(const Expr& item, std::span<const TermId> operands, const Path* pa
   return value(inner, Value(std::move(values)), next);
 }
 
+bool Run::plausible(const Expr& pattern, TermId operand) const {
+  const bool applied = pattern.kind == ExprKind::apply;
+  const bool there = !applied || (graph_.impl().class_of(operand).operators >> (pattern.op % 64) & 1) != 0;
+  return there && ((!applied && pattern.kind != ExprKind::variable) || demanded(pattern, operand));
+}
+
 bool Run::sequence(Exprs items, std::span<const TermId> operands, const Path* path, Next next) {
   if (items.empty()) {
     return operands.empty() && next();
@@ -82,7 +88,11 @@ bool Run::sequence(Exprs items, std::span<const TermId> operands, const Path* pa
   }
   const std::size_t most = operands.size() - others;
   least = last_run ? most : least;
+  const Expr* after = items.size() > 1 && !is_run(*items[1]) ? items[1] : nullptr;
   for (std::size_t length = least; length <= most; ++length) {
+    if (after != nullptr && !plausible(*after, operands[length])) {
+      continue;
+    }
     auto rest = [&] { return sequence(items.subspan(1), operands.subspan(length), path, next); };
     if (run(first, operands.first(length), path, rest)) {
       return true;
@@ -356,6 +366,9 @@ bool Run::element(Zip& zip, std::size_t k, Next next) {
     return stop || (complete && !all_ways);
   };
   in_class(*zip.element, zip.operands[k], zip.path, matched);
+  if (!taken && zip.rest == nullptr) {
+    alone(*zip.element, zip.operands[k], zip.path, matched);
+  }
   if (!taken && !first && zip.rest != nullptr) {
     zip.left.push_back(zip.operands[k]);
     stop = element(zip, k + 1, next);
@@ -365,6 +378,18 @@ bool Run::element(Zip& zip, std::size_t k, Next next) {
     frame_.slots[source.binder].reset();
   }
   return stop;
+}
+
+bool Run::alone(const Expr& pattern, TermId operand, const Path* path, Next next) {
+  if (pattern.kind != ExprKind::apply || !graph_.matcher().vanishes_on_one(pattern.op)) {
+    return false;
+  }
+  Items items;
+  flatten(pattern.args, items);
+  const auto known = [&](const Expr& attr) { return bound(attr); };
+  return items.size() == 1 && is_run(*items[0]) &&
+         std::all_of(pattern.attrs.begin(), pattern.attrs.end(), known) &&
+         run(*items[0], std::span(&operand, 1), path, next);
 }
 
 // All elements are matched: gives the lists their values.

@@ -97,6 +97,8 @@ class Run {
   static bool is_run(const rules::Expr& item);
   static const rules::Expr* comprehension_in(const rules::Expr& run);
   static std::size_t least_length(const rules::Expr& item);
+  // Whether a pattern may match the class, as far as a glance at the class tells.
+  bool plausible(const rules::Expr& pattern, TermId operand) const;
   bool sequence(Exprs items, std::span<const TermId> operands, const Path* path, Next next);
   struct Selection;
   bool any_order(Exprs items, std::span<const TermId> operands, const Path* path, Next next);
@@ -110,6 +112,8 @@ class Run {
   bool each_that_matches(const rules::Expr& pattern, const rules::Expr& rest,
                          std::span<const TermId> operands, const Path* path, Next next);
   bool element(Zip& zip, std::size_t k, Next next);
+  // An operand as the application of an operator to it alone, if that is the operand itself.
+  bool alone(const rules::Expr& pattern, TermId operand, const Path* path, Next next);
   bool zipped(Zip& zip, std::size_t source, Next next);
 
   // match_generic.cpp

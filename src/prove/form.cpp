@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "prove/form_world.h"
+#include "prove/right_side.h"
 
 namespace entangle::prove {
 
 using eval::Undefined;
 using rules::Expr;
 using sym::Int;
-using tensor::TensorType;
 using term::kNoTerm;
 using term::Value;
 
@@ -168,18 +168,9 @@ void Forms::condition(World& world, const Expr& expr) {
 std::vector<TermId> Forms::right_side(World& world) {
   world.oracle.forget_undecided();
   const std::vector<TermId>& left = world.builder.left();
-  if (lemma_.right.kind == rules::ExprKind::variable) {
-    const auto& value = world.builder.frame().slots[lemma_.right.slot];
-    if (value && value->as_list() != nullptr) {
-      std::vector<TermId> ids;
-      for (const Value& entry : *value->as_list()) ids.push_back(entry.as_term()->id);
-      if (ids.size() != left.size()) throw Infeasible{};
-      return ids;
-    }
-  }
-  const TensorType type = world.terms.type(left[0]);
-  const auto id = world.evaluator.evaluate_term(lemma_.right, world.builder.frame(), &type);
-  if (id && *id != kNoTerm) return {*id};
+  const std::vector<TermId> right =
+      right_terms(world.evaluator, lemma_, world.builder.frame(), left.size(), world.terms.type(left[0]));
+  if (!right.empty()) return right;
   fork_if_undecided(world.oracle);
   enumerate(world);
   return {};

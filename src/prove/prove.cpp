@@ -9,6 +9,7 @@
 #include "entangle/support/text.h"
 #include "prove/counterexample.h"
 #include "prove/form.h"
+#include "prove/right_side.h"
 #include "prove/sampler.h"
 #include "prove/subject.h"
 
@@ -240,18 +241,8 @@ class Examination {
 
   std::vector<term::TermId> right_side() {
     const std::vector<term::TermId>& left = sampler_.left();
-    if (lemma_.right.kind == rules::ExprKind::variable) {
-      const auto& value = sampler_.frame().slots[lemma_.right.slot];
-      if (value && value->as_list() != nullptr) {
-        std::vector<term::TermId> ids;
-        for (const Value& entry : *value->as_list()) ids.push_back(entry.as_term()->id);
-        return ids.size() == left.size() ? ids : std::vector<term::TermId>();
-      }
-    }
-    const tensor::TensorType type = sampler_.terms().type(left[0]);
-    const auto id = sampler_.evaluator().evaluate_term(lemma_.right, sampler_.frame(), &type);
-    if (!id || *id == term::kNoTerm) return {};
-    return {*id};
+    return right_terms(sampler_.evaluator(), lemma_, sampler_.frame(), left.size(),
+                       sampler_.terms().type(left[0]));
   }
 
   const rules::RuleSet& rules_;

@@ -6,6 +6,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "relation/counterparts.h"
+
 namespace entangle::relation {
 namespace {
 
@@ -25,9 +27,12 @@ struct Choice {
   bool known() const { return cost < kNever; }
 };
 
+enum class Known : std::uint8_t { not_yet, no, yes };
+
 struct ClassInfo {
   std::vector<NodeView> nodes;
   std::vector<bool> constant_node;
+  std::vector<Known> counterparts;  // of each node: whether its operands are, see there
   bool constant = false;
   Choice rearranged;
   Choice summed;
@@ -41,7 +46,11 @@ class Extractor {
  public:
   // Looks at what can be part of a clean expression of `root`.
   Extractor(EGraph& graph, TermId root, const ExtractOptions& options)
-      : graph_(graph), rules_(graph.rules()), options_(options), root_(graph.find(root)) {
+      : graph_(graph),
+        rules_(graph.rules()),
+        options_(options),
+        root_(graph.find(root)),
+        counterparts_(options) {
     collect();
     find_constants();
     find_rearranged();
@@ -53,7 +62,7 @@ class Extractor {
   std::vector<CleanTermPtr> run() {
     const TermId root = root_;
     std::vector<CleanTermPtr> found;
-    const ClassInfo& info = classes_.at(root);
+    ClassInfo& info = classes_.at(root);
     if (is_leaf(root)) {
       add(found, leaf(root));
     }
@@ -123,6 +132,7 @@ class Extractor {
       }
       std::erase_if(info.nodes, [&](const NodeView& node) { return node.op == scale_; });
       info.constant_node.assign(info.nodes.size(), false);
+      info.counterparts.assign(info.nodes.size(), Known::not_yet);
       order_.push_back(id);
       for (const NodeView& node : info.nodes) {
         for (const TermId child : node.children) {
@@ -248,7 +258,7 @@ class Extractor {
     }
   }
 
-  std::uint32_t summed_cost(const ClassInfo& info, int n) {
+  std::uint32_t summed_cost(ClassInfo& info, int n) {
     const NodeView& node = info.nodes[n];
     if (node.op == kNoOp || node.children.empty()) {
       return kNever;
@@ -259,7 +269,7 @@ class Extractor {
       for (const TermId child : node.children) {
         cost = std::min(kNever, cost + classes_.at(graph_.find(child)).rearranged.cost);
       }
-      return cost < kNever && (!options_.counterparts || counterparts(node)) ? cost : kNever;
+      return cost < kNever && (!options_.counterparts || counterparts(info, n)) ? cost : kNever;
     }
     if (!rearranges_cleanly(info, n)) {
       return kNever;
@@ -326,7 +336,15 @@ class Extractor {
   // --- partial sums
 
   // Whether the operands of a sum can be assigned to different ranks on which they are counterparts.
-  bool counterparts(const NodeView& node) {
+  bool counterparts(ClassInfo& info, int n) {
+    Known& known = info.counterparts[n];
+    if (known == Known::not_yet) {
+      known = are_counterparts(info.nodes[n]) ? Known::yes : Known::no;
+    }
+    return known == Known::yes;
+  }
+
+  bool are_counterparts(const NodeView& node) {
     std::vector<CleanTermPtr> terms;
     for (const TermId child : node.children) {
       terms.push_back(build(child, false));
@@ -338,12 +356,7 @@ class Extractor {
         return false;
       }
     }
-    for (const int first_rank : ranks_of(leaves.front())) {
-      if (assign(leaves, first_rank)) {
-        return true;
-      }
-    }
-    return false;
+    return counterparts_.on_different_ranks(leaves);
   }
 
   bool same_form(const CleanTerm& a, const CleanTerm& b) const {
@@ -358,80 +371,12 @@ class Extractor {
     return true;
   }
 
-  // The ranks that own every one of the leaves, ascending.
-  std::vector<int> ranks_of(const std::vector<TermId>& leaves) const {
-    std::vector<int> ranks;
-    for (const Owner& owner : options_.owners(leaves.front())) {
-      ranks.push_back(owner.rank);
-    }
-    std::ranges::sort(ranks);
-    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-    std::erase_if(ranks, [&](int rank) {
-      return !std::ranges::all_of(leaves, [&](TermId id) { return owned_by(id, rank); });
-    });
-    return ranks;
-  }
-
-  bool owned_by(TermId id, int rank) const {
-    return std::ranges::any_of(options_.owners(id), [&](const Owner& o) { return o.rank == rank; });
-  }
-
-  bool counterpart(const std::vector<TermId>& a, int rank_a, const std::vector<TermId>& b, int rank_b) const {
-    for (std::size_t k = 0; k < a.size(); ++k) {
-      bool found = false;
-      for (const Owner& x : options_.owners(a[k])) {
-        for (const Owner& y : options_.owners(b[k])) {
-          found = found || (x.rank == rank_a && y.rank == rank_b && (x.name == y.name || x.place == y.place));
-        }
-      }
-      if (!found) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  // A matching of the other operands to ranks other than `first_rank` (augmenting paths).
-  bool assign(const std::vector<std::vector<TermId>>& leaves, int first_rank) const {
-    std::vector<std::vector<int>> possible(leaves.size());
-    for (std::size_t k = 1; k < leaves.size(); ++k) {
-      for (const int rank : ranks_of(leaves[k])) {
-        if (rank != first_rank && counterpart(leaves.front(), first_rank, leaves[k], rank)) {
-          possible[k].push_back(rank);
-        }
-      }
-      if (possible[k].empty()) {
-        return false;
-      }
-    }
-    std::unordered_map<int, std::size_t> taken;
-    const std::function<bool(std::size_t, std::set<int>&)> place = [&](std::size_t k, std::set<int>& seen) {
-      for (const int rank : possible[k]) {
-        if (!seen.insert(rank).second) {
-          continue;
-        }
-        const auto holder = taken.find(rank);
-        if (holder == taken.end() || place(holder->second, seen)) {
-          taken[rank] = k;
-          return true;
-        }
-      }
-      return false;
-    };
-    for (std::size_t k = 1; k < leaves.size(); ++k) {
-      std::set<int> seen;
-      if (!place(k, seen)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
   EGraph& graph_;
   const rules::RuleSet& rules_;
   const ExtractOptions& options_;
   const TermId root_;
   const rules::OpId scale_ = rules_.find_op("scale");
+  Counterparts counterparts_;
   std::vector<TermId> order_;
   std::deque<std::vector<TermId>> replicas_;  // operands of sums that the graph does not hold
   std::unordered_map<TermId, ClassInfo> classes_;

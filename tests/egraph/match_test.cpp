@@ -220,6 +220,35 @@ lemma negated(xs: tensor+, ys: tensor*): concat(*[neg(x) for x in xs], *ys; _) =
         Found{"xs=[u], ys=[neg(v) u]", "xs=[u v], ys=[u]"});
 }
 
+TEST_CASE("a comprehension takes an operand as an application to it alone, where that is the operand") {
+  World w(R"(
+normalise lemma one(x: tensor, d: axis): concat(x; d) => x;
+lemma flat(rows: tensor**, d: axis): concat([concat(row; d) for row in rows]; d) => concat(rows[0]; d);
+lemma finest(rows: tensor**, d: axis):
+  concat([concat(row; d) for row in rows if forall x in row: not has(x, concat(*_; d))]; d) => concat(rows[0]; d);
+lemma across(rows: tensor**, d: axis, e: axis): concat([concat(row; e) for row in rows]; d) => concat(rows[0]; e);
+lemma sums(rows: tensor**): mul([add_n(row) for row in rows]) => mul(rows[0]);
+)");
+  const TermId x = w.leaf("x", {4, 4});
+  const TermId y = w.leaf("y", {4, 4});
+  const TermId z = w.leaf("z", {8, 4});
+  const TermId xy = w.make("concat", {x, y}, {0});
+  CHECK(matches(w, "flat", w.make("concat", {z, xy, x}, {0})) == Found{"rows=[[z] [x y] [x]], d=0"});
+  CHECK(matches(w, "flat", w.make("concat", {x, y}, {0})) == Found{"rows=[[x] [y]], d=0"});
+  const TermId nested = w.make("concat", {xy, z}, {0});
+  CHECK(matches(w, "flat", w.make("concat", {nested, y}, {0})) ==
+        Found{"rows=[[concat(x, y; 0) z] [y]], d=0"});
+  CHECK(matches(w, "finest", w.make("concat", {xy, z}, {0})) == Found{"rows=[[x y] [z]], d=0"});
+  CHECK(matches(w, "finest", w.make("concat", {y, nested}, {0})) == Found{});
+  // What attribute an operand would have alone must be known.
+  const TermId wide = w.make("concat", {x, y}, {1});
+  const TermId flat = w.leaf("flat", {4, 8});
+  CHECK(matches(w, "across", w.make("concat", {wide, flat}, {0})) == Found{"rows=[[x y] [flat]], d=0, e=1"});
+  CHECK(matches(w, "across", w.make("concat", {flat, wide}, {0})) == Found{});
+  // No lemma says that a sum of one term is the term.
+  CHECK(matches(w, "sums", w.make("mul", {w.make("add_n", {x, y}), x})) == Found{});
+}
+
 TEST_CASE("in any order: a comprehension beside a run takes every operand that matches") {
   World w(R"(
 lemma negated(xs: tensor+, rest: tensor*): add_n(*[neg(x) for x in xs], *rest) => add_n(*xs, *rest);

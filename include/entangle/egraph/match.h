@@ -49,6 +49,8 @@ class Matcher final : public term::PatternHost {
   term::TermId normal_form(const term::NodeView& application, bool build, std::size_t* lemma = nullptr,
                            term::TermId* exact = nullptr);
   bool may_normalise(rules::OpId op) const;
+  // Whether a normalise lemma says that the operator applied to one operand is that operand.
+  bool vanishes_on_one(rules::OpId op) const;
 
   // --- term::PatternHost. A question nested too deeply is answered with no. (Recursive predicates are ended
   // by the evaluator.)
