@@ -96,6 +96,11 @@ Attr Builder::attribute(const rules::Type& type, std::size_t depth, const std::v
 
 // A variable of the expression that has no value yet (and is not bound inside it).
 std::optional<Slot> Builder::unbound(const Expr& expr) const {
+  if (expr.kind == ExprKind::list) {  // a pattern: what a comprehension around it goes through is bound, too
+    for (const Expr& entry : expr.args) {
+      if (entry.kind == ExprKind::variable && !bound(entry.slot)) return entry.slot;
+    }
+  }
   if (expr.kind == ExprKind::variable) {
     const bool free = expr.slot < lemma_.parameters && !bound(expr.slot);
     return free ? std::optional(expr.slot) : std::nullopt;
