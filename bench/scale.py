@@ -29,7 +29,7 @@ DEEPSEEK_V3 = dict(heads=128, head_dim=128, rope=64, value_dim=128, latent=512, 
 MODELS = (
     [(f"{ranks} ranks", dict(BLOCK, ranks=ranks)) for ranks in (2, 4, 8, 16, 32, 64)]
     + [(f"{layers} layers", dict(BLOCK, ranks=8, layers=layers)) for layers in (1, 2, 4, 8, 16)]
-    + [("symbolic batch and length", dict(BLOCK, ranks=4, symbolic=True)),
+    + [("symbolic batch and length", dict(BLOCK, ranks=4, symbolic="both")),
        ("405B shape, tp", dict(LLAMA_405B, strategy="tp")),
        ("405B shape, tp-sp", dict(LLAMA_405B, strategy="tp-sp")),
        ("DeepSeek-V3 shape, tp and experts", dict(DEEPSEEK_V3, strategy="latent")),

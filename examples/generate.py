@@ -55,7 +55,7 @@ HELP = {
     "bias": "linear layers have biases",
     "zigzag": "cp: chunks in zig-zag order",
     "zero": "dp: each rank updates its part of the weights",
-    "symbolic": "symbolic batch (s0) and sequence length (s1)",
+    "symbolic": "leave sizes open: the batch (s0), the sequence length (s1), or both, which is meant by --symbolic alone",
 }
 
 
@@ -65,6 +65,8 @@ def parser():
         option = "--" + field.name.replace("_", "-")
         if field.type in (bool, "bool"):
             p.add_argument(option, action=argparse.BooleanOptionalAction, default=field.default, help=HELP[field.name])
+        elif field.name == "symbolic":
+            p.add_argument(option, nargs="?", const="both", default="", choices=("batch", "sequence", "both"), help=HELP[field.name])
         else:
             p.add_argument(option, type=type(field.default), default=field.default, choices=CHOICES.get(field.name),
                            help=HELP.get(field.name))

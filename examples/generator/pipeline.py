@@ -10,7 +10,7 @@ class PipelineDecoder(Decoder):
         super().__init__(p, c)
         self.stages, self.stage = p.size("pp"), p.place("pp")
         self.first, self.last = self.stage == 0, self.stage == self.stages - 1
-        if c.symbolic:
+        if c.open_batch:
             self.micro = [p.extent("s0", 1)] * (c.micro if self.stages > 1 else 1)
         else:
             self.micro = shares(c.batch, c.micro) if self.stages > 1 else [c.batch]

@@ -7,6 +7,8 @@ import make
 from .layout import Layout, Mesh
 from .sizes import Size
 
+SYMBOLS = {"s0": "batch", "s1": "sequence"}
+
 
 class Program(make.Program):
     """The graph of one rank, or the sequential one (rank None: every mesh axis has size 1 and nothing breaks).
@@ -73,7 +75,7 @@ class Program(make.Program):
     # ----------------------------------------------------------------------------------------------------- symbolic sizes
 
     def extent(self, symbol, n):
-        return Size.symbol(symbol) if self.case.config.symbolic else n
+        return Size.symbol(symbol) if self.case.config.symbolic in (SYMBOLS[symbol], "both") else n
 
     def bind(self, x):
         """The sizes of `x` say what the symbols in them are."""

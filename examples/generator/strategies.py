@@ -50,11 +50,15 @@ class Config:
     bias: bool = True
     zigzag: bool = False
     zero: bool = False
-    symbolic: bool = False
+    symbolic: str = ""  # which sizes are left open: "", "batch", "sequence" or "both"
 
     @property
     def sequence_parallel(self):
         return self.strategy.endswith("-sp")
+
+    @property
+    def open_batch(self):
+        return self.symbolic in ("batch", "both")
 
     @property
     def vocab_parallel(self):
@@ -106,9 +110,9 @@ def check(c):
     """ValueError, with a reason, for a configuration that has no programs."""
     dp = max(1, c.ranks // c.tp) if "tp" in STRATEGIES[c.strategy].axes else 1
     training, cut = c.strategy in ("dp", "ga"), "tp" in STRATEGIES[c.strategy].axes
-    even_batch = {"ep": c.ranks, "pp": c.micro if c.loss != "none" or c.symbolic else 1}.get(c.strategy, dp)
+    even_batch = {"ep": c.ranks, "pp": c.micro if c.loss != "none" or c.open_batch else 1}.get(c.strategy, dp)
     if training:
-        even_batch = dp * c.micro if c.symbolic else 1
+        even_batch = dp * c.micro if c.open_batch else 1
     chunks = c.ranks * (2 if c.zigzag else 1)
     conditions = [
         (not cut or c.ranks % c.tp == 0, f"--ranks {c.ranks} is not divisible by --tp {c.tp}"),

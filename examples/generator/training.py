@@ -17,11 +17,11 @@ class TrainingStep:
         self.p, self.c = p, c
         self.dp, self.tp, self.micro = p.size("dp"), p.size("tp"), 1 if p.sequential else c.micro
         sizes = shares(c.batch, self.dp)
-        self.even = c.symbolic or (c.batch % self.dp == 0 and c.batch % self.micro == 0)
+        self.even = c.open_batch or (c.batch % self.dp == 0 and c.batch % self.micro == 0)
         local = sizes[p.place("dp")]
         self.parts = [p.extent("s0", n) for n in shares(local, self.micro)]
         self.batch = sum(self.parts)
-        self.all = self.batch * self.dp if c.symbolic else c.batch
+        self.all = self.batch * self.dp if c.open_batch else c.batch
         self.sizes = None if self.even else sizes
 
     def build(self):

@@ -207,6 +207,28 @@ egraph::Counters lemmas_used(const Programs& programs, const Walk& walk) {
   return result;
 }
 
+// Inputs that the manifest relates to expressions over different tensors. (What it says to be copies of one
+// tensor is one leaf.)
+std::vector<TermId> inputs_with_alternatives(Programs& programs) {
+  std::vector<TermId> result;
+  for (const relation::Related& input : programs.resolved.inputs) {
+    std::set<TermId> expressions;
+    for (const relation::RelatedForm& form : input.forms) {
+      for (const relation::Clean& alternative : form.expansion.alternatives) {
+        if (!alternative.is_leaf()) {
+          programs.build(alternative);
+          expressions.insert(programs.graph->last_made());
+        }
+      }
+    }
+    const TermId term = programs.term({std::nullopt, input.tensor});
+    if (expressions.size() > 1 && term != kNoTerm) {
+      result.push_back(term);
+    }
+  }
+  return result;
+}
+
 // The walk of a check, and what other walks before it were for.
 struct Start {
   std::unique_ptr<Walk> walk;           // none where the ranks disagree on a collective
@@ -224,6 +246,7 @@ support::Result<Start> start_walk(Programs& programs, const relation::Manifest& 
     start.impossible = assume_sequential_lookups(programs);
     start.walk = std::make_unique<Walk>(*programs.joint, *programs.oracle, *engine.program, options);
     folder.load(start.walk->memo(), programs);
+    start.walk->compare_alternatives(inputs_with_alternatives(programs));
     const std::vector<TermId> operands = operands_of_sizes(programs);
     if (operands.empty()) {
       break;

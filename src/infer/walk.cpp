@@ -33,6 +33,24 @@ bool Walk::out_of_time() {
   return result_.out_of_time;
 }
 
+void Walk::compare_alternatives(const std::vector<TermId>& inputs) {
+  for (const TermId input : inputs) {
+    if (out_of_time()) {
+      return;
+    }
+    Selection selection(joint_);
+    selection.add_operand(input);
+    LocalProblem problem(selection, oracle_);
+    const egraph::Outcome outcome = problem.saturate(program_, options_.limits, Effort::small);
+    const auto& clashes = problem.graph().clashes();
+    ++result_.problems;
+    result_.largest = std::max<std::uint64_t>(result_.largest, problem.graph().node_count());
+    result_.counters.add(outcome.counters);
+    result_.clashes.insert(result_.clashes.end(), clashes.begin(), clashes.end());
+    import_equalities(selection, problem.equalities(), static_cast<std::uint32_t>(result_.problems));
+  }
+}
+
 void Walk::run(const std::vector<TermId>& wanted) {
   std::set<TermId> needed;
   std::vector<TermId> stack = wanted;

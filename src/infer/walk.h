@@ -43,6 +43,9 @@ class Walk {
  public:
   Walk(Joint& joint, smt::Oracle& oracle, const egraph::Program& program, const WalkOptions& options);
 
+  // Several expressions are known to equal each of the inputs: finds which tensors are equal for that reason
+  // (of two concatenations of equal blocks, the blocks).
+  void compare_alternatives(const std::vector<TermId>& inputs);
   // Resolves the sequential terms (ids as first built) and all they depend on.
   void run(const std::vector<TermId>& wanted);
   Memo& memo() { return memo_; }

@@ -148,7 +148,10 @@ def joined(parts, placement):
     if any(p.shape != parts[0].shape or p.dtype != parts[0].dtype for p in parts):
         return None
     if placement == PARTIAL:
-        return sum(parts) if parts[0].dtype != torch.bool else None
+        total = sum(p.long() if p.dtype == torch.bool else p for p in parts)
+        if parts[0].dtype != torch.bool:
+            return total
+        return total.bool() if (total <= 1).all() else None  # truths are the numbers 0 and 1
     return torch.cat(parts, placement[1]) if placement[1] < parts[0].dim() else None
 
 

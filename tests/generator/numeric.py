@@ -61,23 +61,23 @@ RIGHT = [
     dict(strategy="tp", ranks=3, heads=8, kv_heads=2, bias=False),
     dict(strategy="tp", ranks=5, heads=7, batch=1),
     dict(strategy="tp", attention="flash"),
-    dict(strategy="tp", ranks=3, layers=2, symbolic=True, attention="explicit"),
-    dict(strategy="tp-sp", ranks=4, seq=4, symbolic=True),
+    dict(strategy="tp", ranks=3, layers=2, symbolic="both", attention="explicit"),
+    dict(strategy="tp-sp", ranks=4, seq=4, symbolic="both"),
     dict(strategy="vocab", ranks=8, tp=4, heads=8, kv_heads=2, batch=2),
     dict(strategy="vocab", ranks=6, tp=3, heads=8, kv_heads=2, batch=2),
     dict(strategy="vocab", ranks=4, loss="expanded"),
-    dict(strategy="vocab-sp", ranks=3, seq=3, symbolic=True, layout="sbh"),
+    dict(strategy="vocab-sp", ranks=3, seq=3, symbolic="both", layout="sbh"),
     dict(strategy="ep", ranks=4, batch=4, experts=6),
-    dict(strategy="ep", ranks=2, symbolic=True, loss="log_softmax"),
+    dict(strategy="ep", ranks=2, symbolic="both", loss="log_softmax"),
     dict(strategy="ep-sum", ranks=4, experts=6),
-    dict(strategy="ep-sum", ranks=3, symbolic=True),
+    dict(strategy="ep-sum", ranks=3, symbolic="both"),
     dict(strategy="dp", ranks=6, tp=3, batch=7, activation="gelu"),
-    dict(strategy="dp", ranks=4, batch=8, symbolic=True),
-    dict(strategy="ga", micro=4, batch=4, symbolic=True, activation="gelu"),
+    dict(strategy="dp", ranks=4, batch=8, symbolic="both"),
+    dict(strategy="ga", micro=4, batch=4, symbolic="both", activation="gelu"),
     dict(strategy="pp", ranks=4, layers=6, micro=3, batch=4),
-    dict(strategy="pp", ranks=3, layers=2, micro=2, symbolic=True, layout="sbh"),
-    dict(strategy="cp", ranks=4, seq=4, symbolic=True),
-    dict(strategy="cp", ranks=4, seq=8, symbolic=True, zigzag=True, layout="sbh", attention="explicit"),
+    dict(strategy="pp", ranks=3, layers=2, micro=2, symbolic="both", layout="sbh"),
+    dict(strategy="cp", ranks=4, seq=4, symbolic="both"),
+    dict(strategy="cp", ranks=4, seq=8, symbolic="both", zigzag=True, layout="sbh", attention="explicit"),
 ]
 
 
@@ -120,7 +120,7 @@ def broken(options, count):
 
 def check_texts(count):
     """The same bytes every time; symbols where there should be some."""
-    config = completed(Config(**{**SMALL, "strategy": "tp-sp", "symbolic": True}))
+    config = completed(Config(**{**SMALL, "strategy": "tp-sp", "symbolic": "both"}))
     once, again = ("".join(Case(config).program(1).lines()) for _ in range(2))
     count.note(once == again, "two runs write different graphs")
     ids = json.loads(once)["nodes"][0]

@@ -161,6 +161,28 @@ TEST_CASE("ties") {
   CHECK(outcome(test) == "relation/used-twice");
 }
 
+// A weight in two blocks, the first of which two ranks hold: they work on thirds of the rest.
+TEST_CASE("what two expressions for one input have in common is equal") {
+  Case test{
+      "in x: f32[6]\nin w: f32[4]\ne = aten.exp.default(%w): f32[4]\nf = aten.sin.default(%e): f32[4]\n"
+      "a = aten.slice.Tensor(%f, 0, 0, 2): f32[2]\nb = aten.slice.Tensor(%f, 0, 2, 4): f32[2]\n"
+      "c = aten.cat.default([%a, %a, %b], 0): f32[6]\ny = aten.mul.Tensor(%x, %c): f32[6]\nout y",
+      copies(
+          3,
+          "in x: f32[2]\nin w: f32[2]\ne = aten.exp.default(%w): f32[2]\nf = aten.sin.default(%e): f32[2]\n"
+          "y = aten.mul.Tensor(%x, %f): f32[2]\nout y"),
+      "inputs:\n  x: Shard(0)\n  w: [\"concat(r0.w, r2.w; 0)\", \"concat(r1.w, r2.w; 0)\"]\n", "", ""};
+  const Verdict result = verdict(test);
+  CHECK(result.kind == VerdictKind::refines);
+  CHECK(only_output(result).relations == Strings{"concat(r0.y, r1.y, r2.y; 0)"});
+  // Only one of them says nothing of the other rank; in this order they say that all blocks are equal.
+  const std::string both = test.manifest;
+  test.manifest = replaced(both, ", \"concat(r1.w, r2.w; 0)\"", "");
+  CHECK(outcome(test) == "unproved");
+  test.manifest = replaced(both, "concat(r1.w, r2.w; 0)", "concat(r2.w, r1.w; 0)");
+  CHECK(outcome(test) == "refines");
+}
+
 TEST_CASE("input relations name inputs only") {
   Case test{"in x: f32[4]\nh = aten.relu.default(%x): f32[4]\ny = aten.exp.default(%h): f32[4]\nout y",
             {"in x: f32[4]\nh = aten.relu.default(%x): f32[4]\ny = aten.exp.default(%h): f32[4]\nout y"},
