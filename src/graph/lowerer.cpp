@@ -24,7 +24,7 @@ std::vector<Value> entries(const Value& value, bool several) {
 }  // namespace
 
 Lowerer::Lowerer(const std::vector<Graph>& graphs, egraph::EGraph& target, const LowerOptions& options)
-    : graphs_(graphs), target_(target), options_(options) {
+    : graphs_(graphs), target_(target), options_(options), recipes_(target) {
   const rules::RuleSet& rules = target.rules();
   take_ = rules.find_op("take");
   put_add_ = rules.find_op("put_add");

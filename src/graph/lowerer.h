@@ -13,6 +13,7 @@
 #include "binding.h"
 #include "entangle/graph/lower.h"
 #include "rank.h"
+#include "recipes.h"
 
 namespace entangle::graph {
 
@@ -117,6 +118,7 @@ class Lowerer {
   const LowerOptions& options_;
   Lowered lowered_;
   std::optional<support::Diagnostic> error_;
+  Recipes recipes_;
   std::vector<RankState> ranks_;
   std::vector<Waiting> waiting_;
   std::map<Channel, std::vector<Message>> messages_;

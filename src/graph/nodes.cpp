@@ -257,7 +257,10 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
     if (lowering.site != rules::kNoSlot) {
       frame->slots[lowering.site] = Int(state.site(at.op));
     }
-    if (lowering.condition) {
+    if (options_.recipes) {
+      result.value = recipes_.value(lowering, *frame);
+    }
+    if (!result.value && lowering.condition) {
       const smt::Truth holds = target_.evaluator().holds(*lowering.condition, *frame);
       if (!smt::is_yes(holds)) {
         result.reason = smt::is_no(holds) ? "no declaration covers these arguments"
@@ -266,7 +269,9 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
       }
     }
     const std::uint64_t unknown = target_.oracle().statistics().unknown;
-    result.value = target_.evaluator().evaluate(lowering.body, *frame);
+    if (!result.value) {
+      result.value = target_.evaluator().evaluate(lowering.body, *frame);
+    }
     result.lowering = &lowering;
     if (result.value) {
       const Arg* changed = at.mutates.empty() ? nullptr : mutated_argument(at, 0);

@@ -45,7 +45,7 @@ struct Evaluator::Impl final : Interpreter {
 
  protected:
   const tensor::TensorType* type_of(const Value& value) const override;
-  bool same_term(Term a, Term b) const override { return store.find(a.id) == store.find(b.id); }
+  bool same_term(Term a, Term b) const override { return store.same(a.id, b.id); }
   Maybe evaluate_special(const rules::Expr& expr, Frame& frame) override;
   smt::Truth holds_special(const rules::Expr& expr, Frame& frame) override;
   Maybe call_special(const rules::Expr& expr, Frame& frame) override;

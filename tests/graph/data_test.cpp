@@ -81,6 +81,7 @@ TEST_CASE("recorded types of captured graphs are those computed") {
       FAIL_CHECK(support::render(lowered.error()));
       continue;
     }
+    CHECK(test::recipe_difference(graphs, rules) == "");
     if (lowered->mismatch) {
       FAIL_CHECK(lowered->mismatch->message);
     }

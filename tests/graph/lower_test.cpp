@@ -375,4 +375,48 @@ TEST_CASE("tensors without elements are not held against their operators") {
   CHECK(one.kind("y") == Kind::opaque);
 }
 
+TEST_CASE("a lowering that was met before builds what its body builds") {
+  const std::string two = input("x") + "," + input("y") + ",";
+  const auto full = [](const std::string& name, const std::string& number) {
+    return call(name, "t.full", "[2, 4]," + number, "[2, 4]", "f32", kwargs(R"("dtype": "f32")")) + ",";
+  };
+  const std::string filled = full("two", "2") + full("three", "3") + full("two_again", "2");
+  const std::vector<std::string> programs{
+      // The same operand twice, or two.
+      two +
+          join({call("a", "t.add", ref("x") + "," + ref("y")), call("b", "t.add", ref("x") + "," + ref("x")),
+                call("c", "t.add", ref("y") + "," + ref("y")),
+                call("d", "t.add", ref("a") + "," + ref("b") + ", 2"),
+                call("e", "t.add", ref("c") + "," + ref("d") + ", 2"), call("f", "t.add", ref("c") + ", 2")}),
+      // Other types, and other attributes.
+      two + join({call("a", "t.permute", ref("x") + ", [1, 0]", "[4, 2]"),
+                  call("b", "t.permute", ref("y") + ", [1, 0]", "[4, 2]"),
+                  call("c", "t.permute", ref("a") + ", [1, 0]"),
+                  call("d", "t.permute", ref("b") + ", [0, 1]", "[4, 2]"),
+                  call("e", "t.sum", ref("x") + ", 0", "[4]"), call("f", "t.sum", ref("y") + ", 1", "[2]"),
+                  call("g", "t.sum", ref("y") + ", 0", "[4]")}),
+      // What an operand is known to be.
+      two + filled +
+          join({call("a", "t.scale_by", ref("x") + "," + ref("two")),
+                call("b", "t.scale_by", ref("x") + "," + ref("three")),
+                call("c", "t.scale_by", ref("y") + "," + ref("two_again")),
+                call("d", "t.scale_by", ref("x") + "," + ref("y"))}),
+      // Lists, and results that are none of the terms built.
+      two + join({call("a", "t.cat", "[" + ref("x") + "," + ref("y") + "]", "[4, 4]"),
+                  call("b", "t.cat", "[" + ref("y") + "," + ref("y") + "]", "[4, 4]"),
+                  call("c", "t.cat", "[" + ref("x") + "," + ref("x") + "]", "[4, 4]"),
+                  call("d", "t.same", ref("x")), call("e", "t.same", ref("y")),
+                  call("f", "t.empty", "[2, 4]"), call("g", "t.empty", "[2, 4]")}),
+  };
+  for (const std::string& program : programs) {
+    CAPTURE(program);
+    CHECK(test::recipe_difference({graph_of(program)}, ENTANGLE_SOURCE_DIR "/tests/graph/mini.rules") == "");
+  }
+  const One one(programs[2]);
+  CHECK(one.print("a") == "scale(x; 2)");
+  CHECK(one.print("b") == "scale(x; 3)");
+  CHECK(one.print("c") == "scale(y; 2)");
+  CHECK(one.kind("d") == Kind::opaque);
+}
+
 }  // namespace entangle::graph

@@ -55,4 +55,37 @@ std::vector<Graph> ranks_of(const std::vector<std::string>& nodes, const std::st
   return graphs;
 }
 
+std::string recipe_difference(const std::vector<Graph>& graphs, const std::string& rules_path) {
+  World with(rules_path);
+  World without(rules_path);
+  LowerOptions options;
+  const support::Result<Lowered> a = lower(graphs, with.target, options);
+  options.recipes = false;
+  const support::Result<Lowered> b = lower(graphs, without.target, options);
+  if (!a || !b) {
+    return a.ok() == b.ok() ? "" : "one of them is an error";
+  }
+  if (with.target.term_count() != without.target.term_count()) {
+    return "the numbers of terms";
+  }
+  for (TermId term = 0; term < with.target.term_count(); ++term) {
+    const term::NodeView left = with.target.original(term);
+    const term::NodeView right = without.target.original(term);
+    if (left.op != right.op || !(left.attrs == right.attrs) ||
+        !std::ranges::equal(left.children, right.children) ||
+        with.target.find(term) != without.target.find(term) ||
+        with.target.type(term) != without.target.type(term)) {
+      return with.target.print_original(term) + " and " + without.target.print_original(term);
+    }
+  }
+  for (std::size_t rank = 0; rank < graphs.size(); ++rank) {
+    for (NodeIndex node = 0; node < graphs[rank].nodes.size(); ++node) {
+      if (a->nodes[rank][node].results != b->nodes[rank][node].results) {
+        return "the results of " + graphs[rank].nodes[node].name;
+      }
+    }
+  }
+  return "";
+}
+
 }  // namespace entangle::graph::test

@@ -44,6 +44,9 @@ std::string ref(const std::string& name);
 // graph is that of a rank, with symbols of its own.
 Graph graph_of(const std::string& nodes, std::optional<std::size_t> rank = {},
                const std::string& header = "");
+// Lowers the graphs with and without recipes: what differs between the two e-graphs, "" if nothing does.
+std::string recipe_difference(const std::vector<Graph>& graphs, const std::string& rules_path);
+
 // The graphs of several ranks, each from the text of its nodes.
 std::vector<Graph> ranks_of(const std::vector<std::string>& nodes, const std::string& header = "");
 

@@ -147,6 +147,9 @@ struct LowerOptions {
   std::function<bool(std::uint32_t rank, NodeIndex node)> cut;
   // Marks every result as a tensor of the distributed program (EGraph::set_named).
   bool mark_named = false;
+  // Whether what the body of a lowering builds is kept, to be built again for operands of the same types. The
+  // terms are the same: off is for comparison.
+  bool recipes = true;
 };
 
 // An error is bad input: a recorded type that contradicts the computed one, operands that do not fit their

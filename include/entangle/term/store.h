@@ -49,6 +49,8 @@ class Store {
   virtual TermId fresh(const tensor::TensorType& type, const std::string& label) = 0;
 
   virtual TermId find(TermId id) const = 0;
+  // Whether two terms are known to be equal.
+  virtual bool same(TermId a, TermId b) const { return find(a) == find(b); }
   // The reference stays valid as long as the store.
   virtual const tensor::TensorType& type(TermId id) const = 0;
   // The scalar all elements of the class are known to be.

@@ -1,0 +1,74 @@
+// Recipes: what a lowering builds for operands of given types, kept to be built again.
+//
+// The body of a lowering is a program over types and attributes: what it applies to its operands is mostly
+// decided by nothing else. The first time a lowering meets operands of some types (and which of them are the
+// same), with some attributes, it runs over a store that shows it no more than that, and the applications it
+// makes are noted. From then on they are made of the operands at hand without running it. A body that looks
+// at anything else (whether an operand is constant, what is known to be equal to it), or asks what
+// cannot be decided, has no recipe and always runs.
+//
+// Belongs to one e-graph. Everything is made by EGraph::make, in the same order as by the body, so that
+// normal forms and ids are what they would be without recipes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "entangle/egraph/egraph.h"
+
+namespace entangle::graph {
+
+class Recipes {
+ public:
+  explicit Recipes(egraph::EGraph& target)
+      : target_(target), oracle_(target.oracle().facts(), target.oracle().options()) {}
+
+  // The value of a local lowering whose parameters are bound in `frame`; none when there is no recipe, or its
+  // condition does not hold, or the value is undefined: then it is to be evaluated.
+  std::optional<term::Value> value(const rules::Lowering& lowering, const term::Frame& frame);
+
+ private:
+  // Everything that a recipe depends on: the frame with its operands replaced by their types and by the
+  // number of the first operand of the same class.
+  struct Key {
+    const rules::Lowering* lowering = nullptr;
+    std::vector<std::uint64_t> words;
+    std::vector<tensor::Attr> attrs;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const;
+  };
+  // Terms are numbered: first the operands, then what is made.
+  struct Step {
+    rules::OpId op = rules::kNoOp;
+    tensor::Attr attrs;
+    std::vector<std::uint32_t> children;
+    const tensor::TensorType* type = nullptr;  // of the result, as the e-graph has it
+  };
+  struct Recipe {
+    bool known = false;
+    std::vector<Step> steps;
+    term::Value result;  // over numbers instead of terms
+  };
+  class Recorder;
+
+  bool describe(const term::Value& value);
+  bool describe(const sym::Int& value);
+  void add_type(const tensor::TensorType& type);
+  term::Value numbered(const term::Value& value) const;
+  std::uint32_t number(egraph::TermId term) const;
+  Recipe record(const rules::Lowering& lowering, const term::Frame& frame);
+  std::optional<term::Value> follow(const Recipe& recipe);
+  term::Value made(const term::Value& value) const;
+
+  egraph::EGraph& target_;
+  smt::Oracle oracle_;  // for recording: what is not decided then is asked again, and counts, by the body
+  std::unordered_map<Key, Recipe, Hash> recipes_;
+  Key key_;                            // of the present question
+  std::vector<egraph::TermId> terms_;  // likewise, by number
+};
+
+}  // namespace entangle::graph
