@@ -111,8 +111,8 @@ static void fields(A& a, Type& x) {
 template <class A>
 static void fields(A& a, Expr& x) {
   a(x.kind);
-  a.sparse(x.args, x.type, x.span, x.name, Place{x.slot}, Place{x.op}, x.attrs, x.operation, x.builtin,
-           x.shift, x.value, x.binders, x.binder_names);
+  a.sparse(x.args, x.type, x.span, x.name, MaybeNumber{x.slot}, MaybeNumber{x.op}, x.attrs, x.operation,
+           x.builtin, x.shift, x.value, x.binders, x.binder_names);
 }
 template <class A>
 static void fields(A& a, Variable& x) {
@@ -142,7 +142,7 @@ template <class A>
 static void fields(A& a, Operator& x) {
   a(x.id, x.name, x.span);
   a.sparse(x.tensors, x.attributes, x.slots, x.elementwise, x.commutative, x.clean, x.rearranges, x.free,
-           x.random, x.drawn, x.converts, x.lets, x.requires_, x.shape, x.dtype, Place{x.value_index},
+           x.random, x.drawn, x.converts, x.lets, x.requires_, x.shape, x.dtype, MaybeNumber{x.value_index},
            x.value, x.axes, x.linear, x.because);
 }
 template <class A>
@@ -173,11 +173,12 @@ static void fields(A& a, Law& x) {
 template <class A>
 static void fields(A& a, Lowering& x) {
   a(x.op, x.span, x.body);
-  a.sparse(x.parameters, x.positional, x.slots, x.kind, Place{x.result_types}, Place{x.rank_in_group},
-           Place{x.group_size}, Place{x.group_ranks}, Place{x.site}, x.condition, x.random);
+  a.sparse(x.parameters, x.positional, x.slots, x.kind, MaybeNumber{x.result_types},
+           MaybeNumber{x.rank_in_group}, MaybeNumber{x.group_size}, MaybeNumber{x.group_ranks},
+           MaybeNumber{x.site}, x.condition, x.random);
 }
 template <class A>
-static void fields(A& a, Contents::Lowered& x) {
+static void fields(A& a, LoweringEntry& x) {
   a(x.op, x.random, x.size);
 }
 template <class A>
@@ -185,29 +186,49 @@ static void fields(A& a, Contents& x) {
   a(x.operators, x.lemmas, x.predicates, x.functions, x.laws, x.accept, x.fingerprint, x.lowerings);
 }
 
-std::optional<std::string> to_bytes(const RuleSet& rules) {
-  Contents contents{rules.operators(),   rules.lemmas(),
-                    rules.predicates(),  rules.functions(),
-                    rules.laws(),        {},
-                    rules.fingerprint(), {}};
-  for (const support::FileId file : rules.files()) contents.accept.push_back(rules.accept(file));
-  std::string lowerings;
-  bool ok = true;
-  for (const Lowering& lowering : rules.lowerings()) {
-    Writer writer(rules.files());
-    writer(lowering);
-    ok = ok && writer.ok();
-    const std::string bytes = writer.take();
-    contents.lowerings.push_back({lowering.op, lowering.random, bytes.size()});
-    lowerings += bytes;
+void write(Writer& writer, const Lowering& lowering) {
+  writer(lowering);
+}
+
+std::optional<Lowerings> lowerings_in(std::shared_ptr<const std::string> owner, std::string_view bytes,
+                                      std::vector<LoweringEntry> entries,
+                                      const std::vector<support::FileId>& files) {
+  std::vector<Lowerings::Head> heads;
+  heads.reserve(entries.size());
+  for (LoweringEntry& entry : entries) {
+    if (entry.size > bytes.size()) return std::nullopt;
+    heads.push_back({std::move(entry.op), entry.random, bytes.substr(0, entry.size)});
+    bytes.remove_prefix(entry.size);
   }
+  if (!bytes.empty()) return std::nullopt;
+  return Lowerings(std::move(heads), [owner = std::move(owner), files](std::string_view part) {
+    Lowering lowering;
+    Reader reader(part, files);
+    reader(lowering);
+    ENTANGLE_CHECK(reader.ok() && reader.rest().empty(), "a lowering is damaged in spite of the checksum");
+    return lowering;
+  });
+}
+
+std::optional<std::string> to_bytes(const RuleSet& rules) {
+  std::vector<Accept> accept;
+  for (const support::FileId file : rules.files()) accept.push_back(rules.accept(file));
+  const Lowerings& lowerings = rules.lowerings();
+  std::vector<LoweringEntry> entries;
+  for (std::size_t k = 0; k < lowerings.size(); ++k) {
+    const Lowerings::Head& head = lowerings.head(k);
+    entries.push_back({head.op, head.random, head.bytes.size()});
+  }
+  // As Contents are read.
   Writer writer(rules.files());
-  writer(contents);
-  return ok && writer.ok() ? std::optional(writer.take() + lowerings) : std::nullopt;
+  writer(rules.operators(), rules.lemmas(), rules.predicates(), rules.functions(), rules.laws(), accept,
+         rules.fingerprint(), entries);
+  for (std::size_t k = 0; k < lowerings.size(); ++k) writer.append(lowerings.head(k).bytes);
+  return writer.ok() ? std::optional(writer.take()) : std::nullopt;
 }
 
 struct RuleSetParts {
-  static std::shared_ptr<const RuleSet> assemble(Contents contents, Lowerings::Decode decode,
+  static std::shared_ptr<const RuleSet> assemble(Contents contents, Lowerings lowerings,
                                                  const std::vector<support::FileId>& files) {
     auto rules = std::make_shared<RuleSet>();
     rules->operators_ = std::move(contents.operators);
@@ -218,12 +239,10 @@ struct RuleSetParts {
     rules->fingerprint_ = contents.fingerprint;
     rules->files_ = files;
     for (const Operator& op : rules->operators_) rules->op_by_name_.emplace(op.name, op.id);
-    std::vector<Lowerings::Head> heads;
-    for (Contents::Lowered& lowering : contents.lowerings) {
-      rules->lowerings_by_op_[lowering.op].push_back(heads.size());
-      heads.push_back({std::move(lowering.op), lowering.random});
+    for (std::size_t k = 0; k < lowerings.size(); ++k) {
+      rules->lowerings_by_op_[lowerings.head(k).op].push_back(k);
     }
-    rules->lowerings_ = Lowerings(std::move(heads), std::move(decode));
+    rules->lowerings_ = std::move(lowerings);
     for (std::size_t k = 0; k < files.size(); ++k) {
       if (contents.accept[k] != Accept::none) rules->accept_.emplace(files[k], contents.accept[k]);
     }
@@ -237,22 +256,10 @@ std::shared_ptr<const RuleSet> from_bytes(std::string bytes, const std::vector<s
   Contents contents;
   reader(contents);
   if (!reader.ok() || contents.accept.size() != files.size()) return nullptr;
-  std::vector<std::string_view> parts;
-  std::string_view rest = reader.rest();
-  for (const Contents::Lowered& lowering : contents.lowerings) {
-    if (lowering.size > rest.size()) return nullptr;
-    parts.push_back(rest.substr(0, lowering.size));
-    rest.remove_prefix(lowering.size);
-  }
-  if (!rest.empty()) return nullptr;
-  auto decode = [kept, parts = std::move(parts), files](std::size_t index) {
-    Lowering lowering;
-    Reader part(parts[index], files);
-    part(lowering);
-    ENTANGLE_CHECK(part.ok() && part.rest().empty(), "a lowering is damaged in spite of the checksum");
-    return lowering;
-  };
-  return RuleSetParts::assemble(std::move(contents), std::move(decode), files);
+  std::optional<Lowerings> lowerings =
+      lowerings_in(kept, reader.rest(), std::move(contents.lowerings), files);
+  if (!lowerings) return nullptr;
+  return RuleSetParts::assemble(std::move(contents), std::move(*lowerings), files);
 }
 
 }  // namespace entangle::rules

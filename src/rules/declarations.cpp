@@ -1,7 +1,10 @@
 // The first pass: what is declared, with which parameters.
 #include <algorithm>
 
+#include "entangle/rules/bytes.h"
+#include "entangle/support/check.h"
 #include "entangle/support/hash.h"
+#include "entangle/support/parallel.h"
 #include "entangle/support/text.h"
 #include "rules/resolver.h"
 
@@ -10,22 +13,6 @@ namespace entangle::rules {
 using support::Span;
 
 namespace {
-
-struct BaseWord {
-  std::string_view word;
-  Base base;
-  bool lowering;  // only there
-  bool of;        // takes a parameter or clause in parentheses
-};
-
-constexpr BaseWord kBases[] = {
-    {"tensor", Base::tensor, false, false}, {"axis", Base::axis, false, true},
-    {"count", Base::count, false, true},    {"perm", Base::perm, false, true},
-    {"int", Base::integer, false, false},   {"scalar", Base::scalar, false, false},
-    {"bool", Base::boolean, false, false},  {"name", Base::name, false, false},
-    {"dtype", Base::dtype, false, false},   {"any", Base::any, false, false},
-    {"group", Base::group, true, false},    {"operand", Base::operand, true, false},
-};
 
 // How often a name is mentioned; often, where what mentions it is computed for each entry of a list.
 void count_uses(const syntax::Node& node, const std::string& name, std::size_t weight, std::size_t& uses) {
@@ -48,11 +35,7 @@ void count_uses(const syntax::Node& node, const std::string& name, std::size_t w
 }  // namespace
 
 Resolver::Resolver(const std::vector<syntax::File>& files, std::vector<support::Diagnostic>& diagnostics)
-    : files_(files), diagnostics_(diagnostics), rules_(std::make_shared<RuleSet>()) {}
-
-void Resolver::report(std::string_view id, Span span, std::string message, std::string suggestion) {
-  diagnostics_.push_back(support::error(std::string(id), span, std::move(message), std::move(suggestion)));
-}
+    : Signatures(declared_, diagnostics), files_(files), rules_(std::make_shared<RuleSet>()) {}
 
 Globals Resolver::globals_of(const RuleSet& rules) {
   Globals globals;
@@ -78,14 +61,15 @@ std::shared_ptr<const RuleSet> Resolver::run() {
   // Names are views into what is stored here.
   rules_->operators_.reserve(operators);
   rules_->predicates_.reserve(predicates);
-  globals_.operators = &rules_->operators_;
-  globals_.predicates = &rules_->predicates_;
+  declared_.operators = &rules_->operators_;
+  declared_.predicates = &rules_->predicates_;
   for (const syntax::File& file : files_) {
     for (const syntax::Declaration& declaration : file.declarations) collect(file, declaration);
   }
   implied_functions();
-  for (const ScalarFunction& f : rules_->functions_) globals_.function_arity.emplace(f.name, f.arity);
+  for (const ScalarFunction& f : rules_->functions_) declared_.function_arity.emplace(f.name, f.arity);
   check_definitions();
+  std::vector<Lowered> lowerings;
   for (const syntax::File& file : files_) {
     for (const syntax::Declaration& declaration : file.declarations) {
       if (const auto* op = std::get_if<syntax::OperatorText>(&declaration.content)) {
@@ -103,12 +87,60 @@ std::shared_ptr<const RuleSet> Resolver::run() {
       } else if (const auto* law = std::get_if<syntax::LawText>(&declaration.content)) {
         resolve_law(*law, declaration.span);
       } else if (const auto* lowering = std::get_if<syntax::LoweringText>(&declaration.content)) {
-        resolve_lowering(*lowering, declaration.span);
+        lowerings.push_back({lowering, declaration.span, diagnostics_.size()});
       }
     }
   }
-  finish_lowerings();
+  resolve_lowerings(lowerings);
   return rules_;
+}
+
+// Several at the same time: they are most of a library. Each becomes bytes at once, since all of them
+// together are large.
+void Resolver::resolve_lowerings(const std::vector<Lowered>& all) {
+  constexpr std::size_t kBlock = 32;
+  struct Block {
+    std::string bytes;
+    std::vector<LoweringEntry> entries;
+    std::vector<std::vector<support::Diagnostic>> diagnostics;  // of each
+  };
+  std::vector<Block> blocks((all.size() + kBlock - 1) / kBlock);
+  support::for_each_index(blocks.size(), [&](std::size_t number) {
+    Block& block = blocks[number];
+    Writer writer(rules_->files_);
+    const std::size_t end = std::min(all.size(), (number + 1) * kBlock);
+    for (std::size_t k = number * kBlock; k < end; ++k) {
+      LoweringResolver resolver(globals_, block.diagnostics.emplace_back());
+      Lowering lowering = resolver.resolve(*all[k].text, all[k].span);
+      const std::size_t before = writer.size();
+      write(writer, lowering);
+      block.entries.push_back({std::move(lowering.op), lowering.random, writer.size() - before});
+    }
+    ENTANGLE_CHECK(writer.ok(), "a lowering holds what has no form as bytes");
+    block.bytes = writer.take();
+  });
+  std::vector<LoweringEntry> entries;
+  entries.reserve(all.size());
+  auto bytes = std::make_shared<std::string>();
+  std::vector<support::Diagnostic> diagnostics;  // in the order of the declarations
+  std::size_t earlier = 0;
+  for (Block& block : blocks) {
+    *bytes += block.bytes;
+    for (std::size_t k = 0; k < block.entries.size(); ++k) {
+      const std::size_t before = all[entries.size()].diagnostics;
+      std::move(diagnostics_.begin() + static_cast<std::ptrdiff_t>(earlier),
+                diagnostics_.begin() + static_cast<std::ptrdiff_t>(before), std::back_inserter(diagnostics));
+      earlier = before;
+      std::move(block.diagnostics[k].begin(), block.diagnostics[k].end(), std::back_inserter(diagnostics));
+      rules_->lowerings_by_op_[block.entries[k].op].push_back(entries.size());
+      entries.push_back(std::move(block.entries[k]));
+    }
+  }
+  std::move(diagnostics_.begin() + static_cast<std::ptrdiff_t>(earlier), diagnostics_.end(),
+            std::back_inserter(diagnostics));
+  diagnostics_ = std::move(diagnostics);
+  const std::string_view all_bytes = *bytes;
+  rules_->lowerings_ = *lowerings_in(std::move(bytes), all_bytes, std::move(entries), rules_->files_);
 }
 
 void Resolver::collect(const syntax::File& file, const syntax::Declaration& declaration) {
@@ -148,113 +180,6 @@ bool Resolver::fresh_name(const syntax::Name& name, std::string_view what) {
   report(id::duplicate, name.span, message + "is declared already");
   diagnostics_.back().notes.push_back({earlier, "here"});
   return false;
-}
-
-Type Resolver::type(const syntax::TypeText& text, bool lowering) {
-  Type result;
-  const BaseWord* base = nullptr;
-  std::vector<std::string> words;
-  for (const BaseWord& word : kBases) {
-    if (lowering || !word.lowering) words.emplace_back(word.word);
-    if (word.word == text.base.text && (lowering || !word.lowering)) base = &word;
-  }
-  if (base == nullptr) {
-    std::string suggestion = support::did_you_mean(text.base.text, words);
-    if (text.base.text == "group" || text.base.text == "operand")
-      suggestion = "it is for parameters of lowerings";
-    report(id::unknown_type, text.base.span, "unknown type `" + text.base.text + "`", suggestion);
-    return result;
-  }
-  result.base = base->base;
-  if (text.of) {
-    if (base->of) {
-      result.of = text.of->text;
-    } else {
-      report(id::unknown_type, text.span, "`" + text.base.text + "` belongs to nothing");
-    }
-  }
-  for (const char c : text.suffix) {
-    if (c == '?') {
-      if (!lowering) report(id::unknown_type, text.span, "only arguments of lowerings may be None");
-      result.optional = true;
-      continue;
-    }
-    if (result.depth == 3) {
-      report(id::unknown_type, text.span, "too many levels of list");
-      return result;
-    }
-    result.holes = result.holes || result.optional;
-    result.optional = false;
-    ++result.depth;
-    result.nonempty = c == '+';
-  }
-  return result;
-}
-
-std::vector<Parameter> Resolver::parameters(const syntax::Parameters& text, bool lowering) {
-  std::vector<Parameter> result;
-  for (const std::vector<syntax::ParameterText>* group : {&text.before, &text.after}) {
-    for (const syntax::ParameterText& written : *group) {
-      Parameter parameter;
-      parameter.name = written.name.text;
-      parameter.span = written.name.span;
-      if (written.type) {
-        parameter.type = type(*written.type, lowering);
-      } else {
-        report(id::parameter, written.name.span, "the parameter `" + parameter.name + "` has no type",
-               "`" + parameter.name + ": tensor`");
-      }
-      for (const Parameter& earlier : result) {
-        if (earlier.name == parameter.name) {
-          report(id::duplicate, parameter.span, "the parameter `" + parameter.name + "` is there twice");
-        }
-      }
-      result.push_back(std::move(parameter));
-    }
-  }
-  return result;
-}
-
-// Whether axis(x), perm(x) and count(c) speak of something.
-void Resolver::check_of(const std::vector<Parameter>& parameters, const std::vector<std::string>& clauses,
-                        bool result) {
-  std::vector<std::string> tensors;
-  if (result) tensors.emplace_back("result");
-  for (const Parameter& p : parameters) {
-    if (p.type.base == Base::tensor || p.type.base == Base::operand || p.type.base == Base::any) {
-      tensors.push_back(p.name);
-    }
-  }
-  for (const Parameter& p : parameters) {
-    if (p.type.of.empty()) continue;
-    const std::vector<std::string>& names = p.type.base == Base::count ? clauses : tensors;
-    if (std::find(names.begin(), names.end(), p.type.of) != names.end()) continue;
-    report(id::unknown_parameter, p.span,
-           (p.type.base == Base::count ? "there is no clause `" : "there is no tensor parameter `") +
-               p.type.of + "`",
-           support::did_you_mean(p.type.of, names));
-  }
-}
-
-void Resolver::default_values(std::vector<Parameter>& parameters, const syntax::Parameters& text) {
-  std::size_t i = 0;
-  for (const std::vector<syntax::ParameterText>* group : {&text.before, &text.after}) {
-    for (const syntax::ParameterText& written : *group) {
-      Parameter& parameter = parameters[i++];
-      if (!written.default_value || parameter.type.base == Base::tensor) continue;
-      Expressions expressions(globals_, diagnostics_, no_slots_);
-      expressions.set_place(Place::lowering);
-      Type expected = parameter.type;
-      if (expected.base == Base::operand && expected.depth == 0) expected.base = Base::scalar;
-      parameter.default_value = expressions.want(*written.default_value, expected);
-    }
-  }
-}
-
-void Resolver::declare(std::vector<Parameter>& parameters, Expressions& expressions) {
-  for (Parameter& p : parameters) {
-    p.slot = expressions.declare(p);
-  }
 }
 
 void Resolver::collect_operator(const syntax::OperatorText& text, Span span) {
@@ -298,7 +223,7 @@ void Resolver::collect_operator(const syntax::OperatorText& text, Span span) {
   check_of(all, clauses, true);
   rules_->op_by_name_.emplace(op.name, op.id);
   rules_->operators_.push_back(std::move(op));
-  globals_.operator_ids.emplace(rules_->operators_.back().name, rules_->operators_.back().id);
+  declared_.operator_ids.emplace(rules_->operators_.back().name, rules_->operators_.back().id);
 }
 
 void Resolver::collect_definition(const syntax::DefText& text) {
@@ -314,7 +239,7 @@ void Resolver::collect_definition(const syntax::DefText& text) {
     count_uses(text.body, p.name, 1, uses);
     definition.uses.push_back(uses);
   }
-  globals_.definitions.emplace(text.name.text, std::move(definition));
+  declared_.definitions.emplace(text.name.text, std::move(definition));
 }
 
 void Resolver::collect_function(const syntax::FunctionText& text) {
@@ -342,7 +267,7 @@ void Resolver::collect_predicate(const syntax::PredicateText& text, Span span) {
     predicate.slots.push_back({p.name, p.type, p.span});
   predicate.parameters = predicate.slots.size();
   rules_->predicates_.push_back(std::move(predicate));
-  globals_.predicate_ids.emplace(rules_->predicates_.back().name, rules_->predicates_.size() - 1);
+  declared_.predicate_ids.emplace(rules_->predicates_.back().name, rules_->predicates_.size() - 1);
 }
 
 void Resolver::collect_acceptance(const syntax::Acceptance& text, support::FileId file) {
@@ -389,8 +314,8 @@ void Resolver::check_definitions() {
     for (const syntax::Declaration& declaration : file.declarations) {
       const auto* text = std::get_if<syntax::DefText>(&declaration.content);
       if (text == nullptr) continue;
-      const auto found = globals_.definitions.find(text->name.text);
-      if (found == globals_.definitions.end() || found->second.text != text) continue;
+      const auto found = declared_.definitions.find(text->name.text);
+      if (found == declared_.definitions.end() || found->second.text != text) continue;
       Definition& definition = found->second;
       const std::size_t before = diagnostics_.size();
       std::vector<Variable> slots;
@@ -400,9 +325,8 @@ void Resolver::check_definitions() {
                                        [](const Parameter& p) { return p.type.base == Base::scalar; });
       expressions.set_scalars(scalars);
       declare(definition.parameters, expressions);
-      definition.open = true;
+      expressions.set_inside(definition);
       static_cast<void>(expressions.resolve(text->body));
-      definition.open = false;
       definition.broken = diagnostics_.size() > before;
     }
   }

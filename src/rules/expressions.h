@@ -22,7 +22,8 @@ struct Typed {
 
 class Expressions {
  public:
-  Expressions(Globals& globals, std::vector<support::Diagnostic>& diagnostics, std::vector<Variable>& slots)
+  Expressions(const Globals& globals, std::vector<support::Diagnostic>& diagnostics,
+              std::vector<Variable>& slots)
       : globals_(globals), diagnostics_(diagnostics), slots_(slots) {}
 
   // --- the declaration's frame
@@ -36,6 +37,8 @@ class Expressions {
   void set_generic(const OperatorVariable* generic) { generic_ = generic; }
   // The declaration is a lowering or collective: these variables exist when they are asked for.
   void set_lowering(Lowering* lowering) { lowering_ = lowering; }
+  // What is resolved is the body of a definition.
+  void set_inside(const Definition& definition) { open_.push_back(&definition); }
   // Names of scalar functions are told from operators as in values.
   void set_scalars(bool scalars) { scalars_ = scalars; }
   // Whether the slot has been mentioned.
@@ -123,9 +126,9 @@ class Expressions {
   void operands(const syntax::Node& node, const Operator& op, Expr& into);
   void attributes(const syntax::Node& node, const Operator& op, Expr& into);
   Expr attribute(const syntax::Node& node, const Parameter& parameter);
-  Typed expand(const syntax::Node& node, Definition& definition);
+  Typed expand(const syntax::Node& node, const Definition& definition);
 
-  Globals& globals_;
+  const Globals& globals_;
   std::vector<support::Diagnostic>& diagnostics_;
   std::vector<Variable>& slots_;
   std::vector<bool> used_;
@@ -136,6 +139,7 @@ class Expressions {
   Lowering* lowering_ = nullptr;
   bool local_variables_ = false;  // in a `has` pattern: unknown names are its own variables
   bool scalars_ = false;
+  std::vector<const Definition*> open_;  // those whose bodies are being resolved
   std::size_t expansions_ = 0;
 };
 

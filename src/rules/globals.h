@@ -18,7 +18,6 @@ struct Definition {
   std::vector<std::size_t> uses;      // how often the body mentions each parameter
   std::size_t positional = 0;
   bool broken = false;  // its own body has errors: uses are not looked at
-  bool open = false;    // is being expanded
 };
 
 struct Globals {

@@ -1,11 +1,12 @@
-// Lowerings, collectives, sends and receives.
+#include "rules/lowerings.h"
+
 #include <algorithm>
 
-#include "rules/resolver.h"
+#include "rules/diagnostics.h"
 
 namespace entangle::rules {
 
-void Resolver::resolve_lowering(const syntax::LoweringText& text, support::Span span) {
+Lowering LoweringResolver::resolve(const syntax::LoweringText& text, support::Span span) {
   Lowering lowering;
   lowering.kind = text.kind;
   lowering.op = text.name.text;
@@ -43,19 +44,15 @@ void Resolver::resolve_lowering(const syntax::LoweringText& text, support::Span 
     }
     lowering.body = std::move(body.expr);
   }
-  rules_->lowerings_by_op_[lowering.op].push_back(lowerings_.size());
-  lowerings_.push_back(std::move(lowering));
+  lowering.random = applies_random(lowering.body);
+  return lowering;
 }
 
-void Resolver::finish_lowerings() {
-  const auto random = [&](const Expr& expr, const auto& again) -> bool {
-    if (expr.kind == ExprKind::apply && expr.op != kNoOp && rules_->op(expr.op).random) return true;
-    const auto inside = [&](const Expr& part) { return again(part, again); };
-    return std::any_of(expr.args.begin(), expr.args.end(), inside) ||
-           std::any_of(expr.attrs.begin(), expr.attrs.end(), inside);
-  };
-  for (Lowering& lowering : lowerings_) lowering.random = random(lowering.body, random);
-  rules_->lowerings_ = Lowerings(std::move(lowerings_));
+bool LoweringResolver::applies_random(const Expr& expr) const {
+  if (expr.kind == ExprKind::apply && expr.op != kNoOp && (*globals_.operators)[expr.op].random) return true;
+  const auto inside = [&](const Expr& part) { return applies_random(part); };
+  return std::any_of(expr.args.begin(), expr.args.end(), inside) ||
+         std::any_of(expr.attrs.begin(), expr.attrs.end(), inside);
 }
 
 }  // namespace entangle::rules

@@ -219,10 +219,10 @@ Expr Expressions::attribute(const Node& node, const Parameter& parameter) {
 
 // A use of a definition is its body, with the arguments in the places of the parameters. An argument that is
 // needed more than once is computed once.
-Typed Expressions::expand(const Node& node, Definition& definition) {
+Typed Expressions::expand(const Node& node, const Definition& definition) {
   const std::string& name = definition.text->name.text;
   Typed failed = broken(node.span);
-  if (definition.open) {
+  if (std::find(open_.begin(), open_.end(), &definition) != open_.end()) {
     report(id::recursion, node.children[0].span, "the definition of `" + name + "` uses itself");
     return failed;
   }
@@ -300,10 +300,10 @@ Typed Expressions::expand(const Node& node, Definition& definition) {
   const std::size_t mark = enter();
   const std::size_t visible = std::exchange(visible_, mark);
   for (Entry& entry : entries) scope_.push_back(std::move(entry));
-  definition.open = true;
+  open_.push_back(&definition);
   const std::size_t before = diagnostics_.size();
   Typed body = resolve(definition.text->body);
-  definition.open = false;
+  open_.pop_back();
   for (std::size_t i = before; i < diagnostics_.size(); ++i) {
     diagnostics_[i].notes.push_back({node.children[0].span, "in this use of `" + name + "`"});
   }

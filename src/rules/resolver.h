@@ -8,13 +8,12 @@
 #include <vector>
 
 #include "entangle/rules/ruleset.h"
-#include "rules/expressions.h"
-#include "rules/globals.h"
-#include "rules/syntax.h"
+#include "rules/lowerings.h"
+#include "rules/signatures.h"
 
 namespace entangle::rules {
 
-class Resolver {
+class Resolver : private Signatures {
  public:
   // The files must outlive the resolver; in the order of their inclusion.
   Resolver(const std::vector<syntax::File>& files, std::vector<support::Diagnostic>& diagnostics);
@@ -35,13 +34,6 @@ class Resolver {
   bool fresh_name(const syntax::Name& name, std::string_view what);
   void implied_functions();
   void check_definitions();
-  Type type(const syntax::TypeText& text, bool lowering);
-  std::vector<Parameter> parameters(const syntax::Parameters& text, bool lowering);
-  void check_of(const std::vector<Parameter>& parameters, const std::vector<std::string>& clauses,
-                bool result);
-  void default_values(std::vector<Parameter>& parameters, const syntax::Parameters& text);
-  // Every parameter becomes a slot.
-  static void declare(std::vector<Parameter>& parameters, Expressions& expressions);
 
   // operators.cpp
   void resolve_operator(const syntax::OperatorText& text, Operator& op);
@@ -60,19 +52,17 @@ class Resolver {
   void resolve_predicate(const syntax::PredicateText& text, Predicate& predicate);
   void resolve_law(const syntax::LawText& text, support::Span span);
 
-  // lowerings.cpp
-  void resolve_lowering(const syntax::LoweringText& text, support::Span span);
-  // What is known of them only when all operators are; hands them over.
-  void finish_lowerings();
-
-  void report(std::string_view id, support::Span span, std::string message, std::string suggestion = {});
+  // A lowering and how many diagnostics there were before its own.
+  struct Lowered {
+    const syntax::LoweringText* text;
+    support::Span span;
+    std::size_t diagnostics;
+  };
+  void resolve_lowerings(const std::vector<Lowered>& all);
 
   const std::vector<syntax::File>& files_;
-  std::vector<support::Diagnostic>& diagnostics_;
   std::shared_ptr<RuleSet> rules_;
-  std::vector<Lowering> lowerings_;
-  Globals globals_;
-  std::vector<Variable> no_slots_;
+  Globals declared_;  // globals_, while they are collected
 };
 
 }  // namespace entangle::rules

@@ -26,14 +26,6 @@ bool has_trait(const Operator& op, Trait trait) {
   return false;
 }
 
-Lowerings::Lowerings(std::vector<Lowering> all) : cells_(std::make_shared<std::vector<Cell>>(all.size())) {
-  for (std::size_t k = 0; k < all.size(); ++k) {
-    heads_.push_back({all[k].op, all[k].random});
-    std::call_once((*cells_)[k].decoded,
-                   [&] { (*cells_)[k].lowering = std::make_unique<const Lowering>(std::move(all[k])); });
-  }
-}
-
 Lowerings::Lowerings(std::vector<Head> heads, Decode decode)
     : heads_(std::move(heads)),
       cells_(std::make_shared<std::vector<Cell>>(heads_.size())),
@@ -41,7 +33,8 @@ Lowerings::Lowerings(std::vector<Head> heads, Decode decode)
 
 const Lowering& Lowerings::operator[](std::size_t index) const {
   Cell& cell = (*cells_)[index];
-  std::call_once(cell.decoded, [&] { cell.lowering = std::make_unique<const Lowering>(decode_(index)); });
+  std::call_once(cell.decoded,
+                 [&] { cell.lowering = std::make_unique<const Lowering>(decode_(heads_[index].bytes)); });
   return *cell.lowering;
 }
 

@@ -17,7 +17,7 @@
 namespace entangle::rules {
 
 // A number that is ~0 where there is none (OpId, Slot).
-struct Place {
+struct MaybeNumber {
   std::uint32_t& value;
 };
 
@@ -28,7 +28,7 @@ template <class T>
 requires(std::is_enum_v<T> || std::is_integral_v<T>) bool is_initial(const T& value) {
   return value == T{};
 }
-inline bool is_initial(const Place& place) {
+inline bool is_initial(const MaybeNumber& place) {
   return place.value == ~std::uint32_t{0};
 }
 inline bool is_initial(const support::Span& span) {
@@ -72,27 +72,45 @@ class Writer {
   }
   // False once a value without such a form was met.
   bool ok() const { return ok_; }
-  std::string take() { return std::move(bytes_); }
+  // How many bytes there are.
+  std::size_t size() const { return bytes_.size() + pending_; }
+  std::string take() {
+    flush();
+    return std::move(bytes_);
+  }
 
   void put(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<char>(value | 0x80));
-    bytes_.push_back(static_cast<char>(value));
+    constexpr std::size_t kLongest = 10;
+    if (pending_ + kLongest > sizeof buffer_) flush();
+    for (; value >= 0x80; value >>= 7) buffer_[pending_++] = static_cast<char>(value | 0x80);
+    buffer_[pending_++] = static_cast<char>(value);
   }
   template <class T>
   requires(std::is_enum_v<T> || std::is_integral_v<T>) void put(const T& value) {
     put(static_cast<std::uint64_t>(value));
   }
-  void put(const Place& place) { put(place.value); }
-  void put(const std::string& value) {
+  void put(const MaybeNumber& place) { put(place.value); }
+  void put(std::string_view value) {
     put(value.size());
-    bytes_ += value;
+    append(value);
   }
+  void put(const std::string& value) { put(std::string_view(value)); }
   void put(const tensor::Attr& value);
   void put(const support::Span& value);
   template <class T>
   void put(const std::vector<T>& values) {
     put(values.size());
     for (const T& value : values) put(value);
+  }
+  // Bytes as they are.
+  void append(std::string_view bytes) {
+    if (pending_ + bytes.size() > sizeof buffer_) flush();
+    if (bytes.size() > sizeof buffer_) {
+      bytes_ += bytes;
+    } else {
+      bytes.copy(buffer_ + pending_, bytes.size());
+      pending_ += bytes.size();
+    }
   }
   template <class T>
   void put(const std::optional<T>& value) {
@@ -106,8 +124,15 @@ class Writer {
   }
 
  private:
+  void flush() {
+    bytes_.append(buffer_, pending_);
+    pending_ = 0;
+  }
+
   const std::vector<support::FileId>& files_;
   std::string bytes_;
+  char buffer_[2048];
+  std::size_t pending_ = 0;  // bytes in the buffer
   bool ok_ = true;
 };
 
@@ -152,7 +177,7 @@ class Reader {
   requires(std::is_enum_v<T> || std::is_integral_v<T>) void get(T& value) {
     value = static_cast<T>(number());
   }
-  void get(Place& place) { get(place.value); }
+  void get(MaybeNumber& place) { get(place.value); }
   void get(std::string& value) {
     const std::size_t size = length();
     value.assign(rest_.substr(0, size));
@@ -194,6 +219,13 @@ class Reader {
   bool ok_ = true;
 };
 
+// What stands before the bytes of a lowering.
+struct LoweringEntry {
+  std::string op;
+  bool random = false;
+  std::size_t size = 0;  // of its bytes
+};
+
 // The contents of a rule set but for its lowerings, which follow one by one.
 struct Contents {
   std::vector<Operator> operators;
@@ -203,12 +235,14 @@ struct Contents {
   std::vector<Law> laws;
   std::vector<Accept> accept;  // of each file
   std::uint64_t fingerprint = 0;
-  struct Lowered {
-    std::string op;
-    bool random = false;
-    std::size_t size = 0;  // of its bytes
-  };
-  std::vector<Lowered> lowerings;
+  std::vector<LoweringEntry> lowerings;
 };
+
+void write(Writer& writer, const Lowering& lowering);
+// The lowerings that `bytes` holds one after the other; `owner` keeps the bytes. Nothing if they do not end
+// where the last one ends.
+std::optional<Lowerings> lowerings_in(std::shared_ptr<const std::string> owner, std::string_view bytes,
+                                      std::vector<LoweringEntry> entries,
+                                      const std::vector<support::FileId>& files);
 
 }  // namespace entangle::rules

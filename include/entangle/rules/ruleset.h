@@ -170,19 +170,19 @@ struct Lowering {
   support::Span span;
 };
 
-// The lowerings of a rule set, in order. Of those that come from a cache each is decoded when it is first
-// asked for: a library has hundreds, a program uses a few dozen. Copies share them.
+// The lowerings of a rule set, in order. They are kept as bytes (bytes.h), and each is decoded when it is
+// first asked for: a library has hundreds, a program uses a few dozen. Copies share them.
 class Lowerings {
  public:
-  // What is known of a lowering without decoding it.
   struct Head {
+    // What is known of a lowering without decoding it.
     std::string op;
     bool random = false;
+    std::string_view bytes;  // kept by whoever decodes them
   };
-  using Decode = std::function<Lowering(std::size_t)>;
+  using Decode = std::function<Lowering(std::string_view)>;
 
   Lowerings() = default;
-  explicit Lowerings(std::vector<Lowering> all);
   Lowerings(std::vector<Head> heads, Decode decode);
 
   std::size_t size() const { return heads_.size(); }
