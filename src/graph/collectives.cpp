@@ -316,6 +316,7 @@ std::vector<Frame> Lowerer::joined(const Group& group, const std::vector<Member>
     frames[i].members = own;
     const std::string& op = node_of(members[i].rank, members[i].node).op;
     set(lowering.site, Value(Int(ranks_[members[i].rank].site(op))));
+    set(lowering.draw, Value(Int(draw(members[i].rank, members[i].node))));
   }
   return frames;
 }

@@ -237,6 +237,9 @@ bool Lowerer::accept(std::uint32_t rank, NodeIndex node, const Value& value, con
   for (std::size_t i = 0; i < terms.size(); ++i) {
     set_result(rank, node, i, terms[i]);
     record_lookups(terms[i], {rank, node, static_cast<std::uint32_t>(i)});
+    if (lowering.draw != rules::kNoSlot) {
+      record_draws(terms[i], {rank, node, static_cast<std::uint32_t>(i)});
+    }
   }
   return true;
 }
@@ -276,6 +279,28 @@ void Lowerer::record_lookups(TermId root, const TensorRef& at) {
     const term::NodeView view = target_.original(term);
     if (view.op != rules::kNoOp && (view.op == take_ || view.op == put_add_)) {
       lowered_.lookups.push_back({term, at});
+    }
+    todo.insert(todo.end(), view.children.begin(), view.children.end());
+  }
+}
+
+// What a node draws, between its operands and a result. (What another rank draws may be the same term.)
+void Lowerer::record_draws(TermId root, const TensorRef& at) {
+  std::set<TermId> seen;
+  for_each_operand(node_of(at.rank, at.node), [&](NodeIndex operand) {
+    const std::vector<TermId>& terms = ranks_[at.rank].terms(operand);
+    seen.insert(terms.begin(), terms.end());
+  });
+  std::vector<TermId> todo = {root};
+  while (!todo.empty()) {
+    const TermId term = todo.back();
+    todo.pop_back();
+    if (term == kNoTerm || !seen.insert(term).second) {
+      continue;
+    }
+    const term::NodeView view = target_.original(term);
+    if (view.op != rules::kNoOp && target_.rules().op(view.op).drawn) {
+      lowered_.draws.push_back({term, at});
     }
     todo.insert(todo.end(), view.children.begin(), view.children.end());
   }

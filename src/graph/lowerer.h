@@ -50,6 +50,10 @@ class Lowerer {
   bool complain_operands(std::uint32_t rank, NodeIndex node, const Attempt& attempt);
   void block(std::uint32_t rank, NodeIndex node, const std::string& reason);
   void record_lookups(TermId root, const TensorRef& at);
+  void record_draws(TermId root, const TensorRef& at);
+  std::int64_t draw(std::uint32_t rank, NodeIndex node) const {
+    return options_.draw ? options_.draw(rank, node) : 0;
+  }
 
   // --- nodes.cpp: one node on its own
   bool leaf(std::uint32_t rank, NodeIndex node);

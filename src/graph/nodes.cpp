@@ -257,6 +257,9 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
     if (lowering.site != rules::kNoSlot) {
       frame->slots[lowering.site] = Int(state.site(at.op));
     }
+    if (lowering.draw != rules::kNoSlot) {
+      frame->slots[lowering.draw] = Int(draw(rank, node));
+    }
     if (options_.recipes) {
       result.value = recipes_.value(lowering, *frame);
     }

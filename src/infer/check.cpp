@@ -6,14 +6,9 @@
 #include <memory>
 #include <set>
 
-#include "definedness.h"
-#include "drawn.h"
-#include "failure.h"
+#include "attempt.h"
 #include "memo_folder.h"
-#include "outputs.h"
 #include "programs.h"
-#include "sizes.h"
-#include "walk.h"
 
 namespace entangle::infer {
 namespace {
@@ -26,36 +21,6 @@ constexpr std::chrono::milliseconds kBetweenProgress(100);
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-std::vector<Question> questions(const Programs& programs) {
-  std::vector<Question> result;
-  const graph::Graph& graph = programs.sequential_graph();
-  for (const graph::NodeIndex node : programs.resolved.outputs) {
-    const graph::LoweredNode& lowered = programs.lowered_sequential.nodes[0][node];
-    for (std::uint32_t k = 0; k < lowered.results.size(); ++k) {
-      Question question;
-      question.node = node;
-      question.tensor = graph.nodes[node].name;
-      if (graph.nodes[node].several) {
-        question.tensor += "[" + std::to_string(k) + "]";
-      }
-      question.term = lowered.results[k];
-      question.is_output = std::ranges::find(graph.outputs, node) != graph.outputs.end();
-      if (const relation::Related* expected = programs.resolved.expected(node)) {
-        for (const relation::RelatedForm& form : expected->forms) {
-          for (const relation::Clean& clean : form.expansion.alternatives) {
-            question.expected.push_back(
-                {clean, relation::to_string(clean, programs.graph->rules()), form.mismatch});
-          }
-        }
-      }
-      if (question.term != kNoTerm) {
-        result.push_back(std::move(question));
-      }
-    }
-  }
-  return result;
 }
 
 // --- what the verdict rests on
@@ -176,97 +141,6 @@ void report_relations(Programs& programs, Walk& walk, Outputs& outputs, Verdict&
   }
 }
 
-std::string describe(const egraph::Reason& reason, const rules::RuleSet& rules) {
-  const bool lemma =
-      reason.kind == egraph::Reason::Kind::lemma || reason.kind == egraph::Reason::Kind::normalise;
-  return lemma ? "lemma " + rules.lemmas()[reason.index].name : reason.note;
-}
-
-// Two different constants made equal mean that the manifest contradicts itself; two different types mean that
-// a lemma is wrong.
-std::optional<support::Diagnostic> clash_error(Programs& programs, const Walk& walk,
-                                               const relation::Manifest& manifest) {
-  std::vector<egraph::Clash> clashes = programs.graph->clashes();
-  clashes.insert(clashes.end(), walk.result().clashes.begin(), walk.result().clashes.end());
-  for (const egraph::Clash& clash : clashes) {
-    const std::string what = clash.left + " and " + clash.right;
-    if (clash.kind == egraph::Clash::Kind::constant) {
-      return contradiction(manifest, what + " would be equal");
-    }
-    ENTANGLE_CHECK(clash.kind != egraph::Clash::Kind::type,
-                   "an equality between tensors of different types: " + what + " (by " +
-                       describe(clash.reason, programs.graph->rules()) + ")");
-  }
-  return std::nullopt;
-}
-
-egraph::Counters lemmas_used(const Programs& programs, const Walk& walk) {
-  egraph::Counters result;
-  result.normalised = programs.graph->normalised();
-  result.add(walk.result().counters);
-  return result;
-}
-
-// Inputs that the manifest relates to expressions over different tensors. (What it says to be copies of one
-// tensor is one leaf.)
-std::vector<TermId> inputs_with_alternatives(Programs& programs) {
-  std::vector<TermId> result;
-  for (const relation::Related& input : programs.resolved.inputs) {
-    std::set<TermId> expressions;
-    for (const relation::RelatedForm& form : input.forms) {
-      for (const relation::Clean& alternative : form.expansion.alternatives) {
-        if (!alternative.is_leaf()) {
-          programs.build(alternative);
-          expressions.insert(programs.graph->last_made());
-        }
-      }
-    }
-    const TermId term = programs.term({std::nullopt, input.tensor});
-    if (expressions.size() > 1 && term != kNoTerm) {
-      result.push_back(term);
-    }
-  }
-  return result;
-}
-
-// The walk of a check, and what other walks before it were for.
-struct Start {
-  std::unique_ptr<Walk> walk;           // none where the ranks disagree on a collective
-  std::vector<std::string> impossible;  // look-ups of the sequential program that are never in range
-  egraph::Counters earlier;             // what the sizes rest on under which the programs were lowered again
-};
-
-// Where sizes depend on data, walks to the operands that decide them first, and lowers both programs again
-// under what follows, as long as there is anything.
-support::Result<Start> start_walk(Programs& programs, const relation::Manifest& manifest,
-                                  const Engine& engine, const WalkOptions& options,
-                                  const MemoFolder& folder) {
-  Start start;
-  while (!programs.lowered_ranks.mismatch) {
-    start.impossible = assume_sequential_lookups(programs);
-    start.walk = std::make_unique<Walk>(*programs.joint, *programs.oracle, *engine.program, options);
-    folder.load(start.walk->memo(), programs);
-    start.walk->compare_alternatives(inputs_with_alternatives(programs));
-    const std::vector<TermId> operands = operands_of_sizes(programs);
-    if (operands.empty()) {
-      break;
-    }
-    start.walk->run(operands);
-    if (auto error = clash_error(programs, *start.walk, manifest)) {
-      return *error;
-    }
-    if (!find_sizes(programs)) {
-      break;
-    }
-    start.earlier.add(lemmas_used(programs, *start.walk));
-    start.walk.reset();
-    if (auto status = lower_again(programs, manifest, engine); !status) {
-      return status.error();
-    }
-  }
-  return start;
-}
-
 }  // namespace
 
 Engine Engine::of(std::shared_ptr<const rules::RuleSet> rules) {
@@ -321,73 +195,28 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
       }
     };
   }
-  auto started = start_walk(programs, manifest, engine, walk_options, folder);
-  if (!started) {
-    return started.error();
+  egraph::Counters counters;
+  auto decided = decide(programs, manifest, engine, walk_options, folder, counters);
+  if (!decided) {
+    return decided.error();
   }
   verdict.times.lower = programs.lower_seconds;
-  if (!started->walk) {
+  if (!decided->walk) {
     report_mismatch(programs, verdict);
     verdict.times.total = seconds_since(start);
     return verdict;
   }
-  Walk& walk = *started->walk;
-  const std::vector<Question> asked = questions(programs);
-  std::vector<TermId> wanted;
-  const graph::Graph& graph = programs.sequential_graph();
-  for (const graph::NodeIndex node : needed_nodes(programs, programs.resolved.outputs)) {
-    // Of several results those that are used have nodes of their own.
-    if (graph.nodes[node].several &&
-        std::ranges::find(programs.resolved.outputs, node) == programs.resolved.outputs.end()) {
-      continue;
-    }
-    for (const TermId term : programs.lowered_sequential.nodes[0][node].results) {
-      if (term != kNoTerm) {
-        wanted.push_back(term);
-      }
-    }
-  }
-  walk.run(wanted);
-  if (auto error = clash_error(programs, walk, manifest)) {
-    return *error;
-  }
-
-  Outputs outputs(programs, walk, *engine.program, limits);
-  bool all_ok = !asked.empty();
-  Localisation localisation(programs, walk, outputs);
-  std::optional<graph::NodeIndex> first_failing;
-  std::size_t failing_question = 0;
-  for (const Question& question : asked) {
-    verdict.outputs.push_back(outputs.answer(question));
-    if (verdict.outputs.back().ok) {
-      continue;
-    }
-    all_ok = false;
-    const graph::NodeIndex at = localisation.culprit(question.node);
-    if (!first_failing || at < *first_failing) {
-      first_failing = at;
-      failing_question = verdict.outputs.size() - 1;
-    }
-  }
-  verdict.obligations = open_lookups(programs);
-  verdict.obligations.insert(verdict.obligations.end(), started->impossible.begin(),
-                             started->impossible.end());
-  verdict.kind = all_ok && verdict.obligations.empty() && !walk.result().out_of_time ? VerdictKind::refines
-                                                                                     : VerdictKind::unproved;
-  if (verdict.kind == VerdictKind::refines) {
-    verdict.failing = drawn_apart(programs, wanted, asked);
-    verdict.kind = verdict.failing ? VerdictKind::unproved : VerdictKind::refines;
-  }
-  if (first_failing) {
-    verdict.failing = localisation.describe(asked[failing_question].node, verdict.outputs[failing_question]);
-  }
+  Walk& walk = *decided->walk;
+  Outputs& outputs = *decided->answers;
+  verdict.kind = decided->kind;
+  verdict.outputs = std::move(decided->outputs);
+  verdict.obligations = std::move(decided->obligations);
+  verdict.failing = std::move(decided->failing);
   if (verdict.kind != VerdictKind::refines) {
     report_limits(programs, walk, verdict);
   }
   verdict.assumptions = assumptions(programs);
   verdict.opaque = opaque_operators(programs);
-  egraph::Counters counters = started->earlier;
-  counters.add(lemmas_used(programs, walk));
   verdict.lemmas = lemma_uses(*engine.rules, counters.applied);
   verdict.normalised = lemma_uses(*engine.rules, counters.normalised);
   if (options.all_relations) {
@@ -398,7 +227,7 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   for (const graph::NodeIndex output : sequential.outputs) {
     const TermId term = programs.lowered_sequential.term({0, output, 0});
     const bool asked_for = std::ranges::any_of(
-        asked, [&](const Question& q) { return q.tensor == sequential.nodes[output].name; });
+        decided->asked, [&](const Question& q) { return q.tensor == sequential.nodes[output].name; });
     if (term != kNoTerm && !asked_for && !walk.resolved(term)) {
       verdict.unrelated.push_back(sequential.nodes[output].name);
     }

@@ -1,73 +1,111 @@
 #include "drawn.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <span>
+#include <unordered_map>
 #include <unordered_set>
-#include <utility>
+
+#include "programs.h"
 
 namespace entangle::infer {
 namespace {
 
-class Drawn {
+class Matcher {
  public:
-  Drawn(Programs& programs, const std::vector<TermId>& wanted, const std::vector<Question>& questions)
-      : programs_(programs),
-        graph_(*programs.graph),
-        joint_(*programs.joint),
-        slice_(graph_.rules().find_op("slice")) {
-    for (TermId term = 0; term < graph_.term_count(); ++term) {
-      if (is_drawn(term)) {
-        any_ = true;
-      }
-    }
-    if (any_) {
-      const std::vector<TermId> asserted = programs.mentioned(programs.resolved.given);
-      cut_.insert(asserted.begin(), asserted.end());
-      find_needed(wanted);
-      find_live(questions);
-    }
-  }
+  explicit Matcher(Programs& programs)
+      : programs_(programs), graph_(*programs.graph), joint_(*programs.joint) {}
 
-  std::optional<Failing> objection() {
-    for (const TermId term : needed_) {
-      if (!put_together(term)) {
-        return failing(programs_.names->place(term),
-                       "its random mask is not that of tensors which the ranks draw at the same call, each "
-                       "element once");
+  std::variant<Draws, Failing> match(const std::vector<TermId>& wanted) {
+    number_ranks();
+    const std::unordered_set<TermId> needed = needed_terms(wanted);
+    const std::vector<graph::Draw>& drawn = programs_.lowered_sequential.draws;
+    std::map<graph::NodeIndex, std::vector<std::int64_t>> made_of;  // by sequential call
+    for (std::size_t k = 0; k < drawn.size(); ++k) {
+      const graph::NodeIndex call = drawn[k].at.node;
+      result_.sequential.try_emplace(call, result_.number());
+      if (!needed.contains(drawn[k].term)) {
+        continue;
       }
-    }
-    for (const TermId term : live_) {
-      if (!used_.contains(graph_.find(term))) {
-        return failing(programs_.distributed->place(term),
-                       "its random mask is none of the sequential program's, and the outputs depend on it");
+      std::vector<std::size_t> leaves;
+      std::set<TermId> on_the_way;
+      std::optional<Places> places = put_together(drawn[k].term, drawn[k].term, leaves, on_the_way);
+      std::vector<std::int64_t> numbers;
+      for (const std::size_t leaf : leaves) {
+        numbers.push_back(number_of(leaf));
       }
+      // One call may draw several values, such as what is left and the mask: at the same places.
+      const auto [made, first] = made_of.try_emplace(call, numbers);
+      const bool once = !first || std::ranges::all_of(numbers, [&](std::int64_t number) {
+        return used_.insert(number).second;
+      });
+      if (!places || !once || made->second != numbers) {
+        Failing failing;
+        failing.at = programs_.names->place(drawn[k].term);
+        failing.chain.push_back(failing.at);
+        failing.reason =
+            "its random mask is not that of tensors which the ranks draw at the same call, each element once";
+        return failing;
+      }
+      result_.places.emplace(k, std::move(*places));
     }
-    if (const TermId shared = places_taken_for_equal(); shared != kNoTerm) {
-      return failing(
-          shared < joint_.distributed_end() ? programs_.distributed->place(shared)
-                                            : programs_.names->place(shared),
-          "two parts of one drawn tensor are taken for equal, since what was drawn for holds copies; "
-          "their random masks are not");
-    }
-    return std::nullopt;
+    result_.of_ranks = programs_.lowered_ranks.draws.size();
+    result_.of_sequential = drawn.size();
+    return std::move(result_);
   }
 
  private:
-  bool same_window(const tensor::Attr& a, const tensor::Attr& b) const {
-    return a == b || (a.as_list()[0] == b.as_list()[0] &&
-                      smt::is_yes(graph_.oracle().equal(a.as_list()[1].as_int(), b.as_list()[1].as_int())));
+  std::int64_t number_of(std::size_t draw) const {
+    const graph::TensorRef& at = programs_.lowered_ranks.draws[draw].at;
+    return result_.ranks.at({at.rank, at.node});
   }
 
-  // Whether a term is found to be copies of something smaller.
-  bool copied(TermId term) const {
-    return std::ranges::any_of(joint_.members(term), [&](TermId member) {
-      const auto node = graph_.original(member);
-      return node.op != rules::kNoOp && graph_.rules().op(node.op).rearranges && !node.children.empty() &&
-             !smt::is_yes(graph_.oracle().less_equal(sym::product(graph_.type(member).shape),
-                                                     elements(node.children)));
-    });
+  // Calls of different ranks whose results are one tensor draw the same.
+  void number_ranks() {
+    const std::vector<graph::Draw>& drawn = programs_.lowered_ranks.draws;
+    std::map<std::int64_t, std::set<std::uint32_t>> ranks;  // that share a number
+    for (std::size_t k = 0; k < drawn.size(); ++k) {
+      const graph::TensorRef& at = drawn[k].at;
+      std::vector<std::size_t>& same = of_class_[graph_.find(drawn[k].term)];
+      std::int64_t number = 0;
+      for (const std::size_t other : same) {
+        if (same_call(drawn[k].term, drawn[other].term) && !ranks[number_of(other)].contains(at.rank)) {
+          number = number_of(other);
+          break;
+        }
+      }
+      const auto [own, first] = result_.ranks.try_emplace({at.rank, at.node}, number);
+      if (first && number == 0) {
+        own->second = result_.number();
+      }
+      ranks[own->second].insert(at.rank);
+      same.push_back(k);
+    }
+  }
+
+  bool same_call(TermId a, TermId b) const {
+    const auto left = graph_.original(a);
+    const auto right = graph_.original(b);
+    return left.op == right.op && left.attrs == right.attrs;
+  }
+
+  // What the sequential results are computed from, as it was built. (What lies behind tensors of the ranks
+  // that the manifest mentions in `given` is asserted.)
+  std::unordered_set<TermId> needed_terms(const std::vector<TermId>& wanted) {
+    const std::vector<TermId> asserted = programs_.mentioned(programs_.resolved.given);
+    const std::unordered_set<TermId> cut(asserted.begin(), asserted.end());
+    std::unordered_set<TermId> seen;
+    std::vector<TermId> stack = wanted;
+    while (!stack.empty()) {
+      const TermId term = stack.back();
+      stack.pop_back();
+      if (cut.contains(term) || !seen.insert(term).second) {
+        continue;
+      }
+      const auto children = graph_.original(term).children;
+      stack.insert(stack.end(), children.begin(), children.end());
+    }
+    return seen;
   }
 
   sym::Int elements(std::span<const TermId> terms) const {
@@ -78,199 +116,116 @@ class Drawn {
     return sum;
   }
 
-  // A drawn term that was found to be copies, or of whose parts two different ones were found equal; kNoTerm:
-  // none.
-  TermId places_taken_for_equal() const {
-    if (!any_) {
-      return kNoTerm;
-    }
-    for (TermId term = 0; term < graph_.term_count(); ++term) {
-      if (is_drawn(term) && copied(term)) {
-        return term;
-      }
-    }
-    std::map<std::pair<TermId, TermId>, tensor::Attr> parts;  // by class, and class of the whole
-    for (TermId term = 0; term < graph_.term_count(); ++term) {
-      const auto node = graph_.original(term);
-      if (node.op != slice_) {
-        continue;
-      }
-      const std::vector<TermId> whole = joint_.members(node.children[0]);
-      const auto drawn = std::ranges::find_if(whole, [&](TermId member) { return is_drawn(member); });
-      if (drawn == whole.end()) {
-        continue;
-      }
-      const auto [part, added] =
-          parts.emplace(std::pair(graph_.find(term), graph_.find(node.children[0])), node.attrs);
-      if (!added && !same_window(part->second, node.attrs)) {
-        return *drawn;
-      }
-    }
-    return kNoTerm;
-  }
-
-  bool is_drawn(TermId term) const {
-    const auto node = graph_.original(term);
-    return node.op != rules::kNoOp && graph_.rules().op(node.op).drawn;
-  }
-
-  static Failing failing(Place at, std::string reason) {
-    Failing result;
-    result.chain.push_back(at);
-    result.at = std::move(at);
-    result.reason = std::move(reason);
-    return result;
-  }
-
-  // The drawn terms that the sequential results are computed from, as they were built.
-  void find_needed(const std::vector<TermId>& wanted) {
-    std::unordered_set<TermId> seen;
-    std::vector<TermId> stack = wanted;
-    while (!stack.empty()) {
-      const TermId term = stack.back();
-      stack.pop_back();
-      if (cut_.contains(term) || !seen.insert(term).second) {
-        continue;
-      }
-      if (is_drawn(term)) {
-        needed_.insert(term);
-      }
-      const auto children = graph_.original(term).children;
-      stack.insert(stack.end(), children.begin(), children.end());
-    }
-  }
-
-  // The drawn terms of the ranks that the tensors in the relations of the outputs are computed from.
-  void find_live(const std::vector<Question>& questions) {
-    std::unordered_set<TermId> seen;
-    std::vector<TermId> classes;
-    for (const Question& question : questions) {
-      classes.push_back(question.term);
-    }
-    while (!classes.empty()) {
-      const TermId id = graph_.find(classes.back());
-      classes.pop_back();
-      if (!seen.insert(id).second) {
-        continue;
-      }
-      std::vector<TermId> terms = joint_.relations(id);
-      for (const TermId member : joint_.members(id)) {
-        if (member < joint_.distributed_end()) {
-          terms.push_back(member);
-        }
-      }
-      for (const TermId term : terms) {
-        if (cut_.contains(term)) {
-          continue;
-        }
-        if (is_drawn(term)) {
-          live_.insert(term);
-        }
-        const auto children = graph_.original(term).children;
-        classes.insert(classes.end(), children.begin(), children.end());
-      }
-    }
-  }
-
-  // Whether the sequential drawn term is made of tensors that the ranks draw at the same call, each once.
-  bool put_together(TermId term) {
-    const auto node = graph_.original(term);
-    std::vector<TermId> leaves;
-    std::set<TermId> on_the_way;
-    if (!collect(term, {node.op, node.attrs}, leaves, on_the_way)) {
-      return false;
-    }
-    return std::ranges::all_of(leaves, [&](TermId leaf) { return used_.insert(leaf).second; }) &&
-           !overlap(leaves);
-  }
-
-  // Whether two of the drawn tensors are known to be drawn for windows of one tensor that may overlap.
-  bool overlap(const std::vector<TermId>& leaves) {
-    struct Window {
-      TermId leaf;
-      sym::Int begin, end;
-    };
-    std::map<std::pair<TermId, std::string>, std::vector<Window>> windows;  // by tensor and axis
-    for (const TermId leaf : leaves) {
-      for (const TermId operand : graph_.original(leaf).children) {
-        for (const TermId member : joint_.members(operand)) {
-          const auto node = graph_.original(member);
-          if (node.op == slice_) {
-            const auto attrs = node.attrs.as_list();
-            windows[{graph_.find(node.children[0]), tensor::to_string(attrs[0])}].push_back(
-                {leaf, attrs[1].as_int(), attrs[2].as_int()});
-          }
-        }
-      }
-    }
-    const auto apart = [&](const Window& a, const Window& b) {
-      return a.leaf == b.leaf || smt::is_yes(graph_.oracle().less_equal(a.end, b.begin)) ||
-             smt::is_yes(graph_.oracle().less_equal(b.end, a.begin));
-    };
-    return std::ranges::any_of(windows, [&](const auto& entry) {
-      const std::vector<Window>& some = entry.second;
-      return std::ranges::any_of(some, [&](const Window& a) {
-        return std::ranges::any_of(some, [&](const Window& b) { return !apart(a, b); });
-      });
-    });
-  }
-
-  using Call = std::pair<rules::OpId, tensor::Attr>;
-
-  bool collect(TermId term, const Call& call, std::vector<TermId>& leaves, std::set<TermId>& on_the_way) {
+  // How a class is made of what the ranks draw at the call of the sequential `drawn`.
+  std::optional<Places> put_together(TermId term, TermId drawn, std::vector<std::size_t>& leaves,
+                                     std::set<TermId>& on_the_way) {
     const TermId id = graph_.find(term);
-    for (const TermId member : joint_.members(id)) {
-      const auto node = graph_.original(member);
-      if (member < joint_.distributed_end() && Call{node.op, node.attrs} == call) {
-        leaves.push_back(id);
-        return true;
+    if (const auto found = of_class_.find(id); found != of_class_.end()) {
+      for (const std::size_t k : found->second) {
+        if (same_call(programs_.lowered_ranks.draws[k].term, drawn)) {
+          leaves.push_back(k);
+          Places leaf;
+          leaf.draw = k;
+          return leaf;
+        }
       }
     }
     if (!on_the_way.insert(id).second) {
-      return false;
+      return std::nullopt;
     }
-    const std::vector<TermId> relations = joint_.relations(id);
-    const bool found = std::ranges::any_of(relations, [&](TermId application) {
+    std::optional<Places> result;
+    for (const TermId application : joint_.relations(id)) {
+      if (!loses_nothing(application)) {
+        continue;
+      }
       const std::size_t before = leaves.size();
       const auto node = graph_.original(application);
-      const bool whole = loses_nothing(application) && std::ranges::all_of(node.children, [&](TermId child) {
-                           return collect(child, call, leaves, on_the_way);
-                         });
-      if (!whole) {
-        leaves.resize(before);
+      Places whole{node.op, node.attrs, {}, 0};
+      for (const TermId child : node.children) {
+        std::optional<Places> part = put_together(child, drawn, leaves, on_the_way);
+        if (!part) {
+          break;
+        }
+        whole.parts.push_back(std::move(*part));
       }
-      return whole;
-    });
+      if (whole.parts.size() == node.children.size()) {
+        result = std::move(whole);
+        break;
+      }
+      leaves.resize(before);
+    }
     on_the_way.erase(id);
-    return found;
+    return result;
   }
 
   // Whether each element of the operands is one element of the result.
   bool loses_nothing(TermId application) {
     const auto node = graph_.original(application);
     const rules::Operator& op = graph_.rules().op(node.op);
-    if (!op.clean || !op.rearranges) {
-      return false;
-    }
-    return smt::is_yes(
-        graph_.oracle().equal(elements(node.children), sym::product(graph_.type(application).shape)));
+    return op.clean && op.rearranges &&
+           smt::is_yes(
+               graph_.oracle().equal(elements(node.children), sym::product(graph_.type(application).shape)));
   }
 
   Programs& programs_;
   EGraph& graph_;
   Joint& joint_;
-  rules::OpId slice_;
-  bool any_ = false;
-  std::unordered_set<TermId> cut_;  // what lies behind these tensors of the ranks is asserted, not computed
-  std::set<TermId> needed_, live_;
-  std::set<TermId> used_;  // drawn classes of the ranks that a sequential one is made of
+  Draws result_;
+  std::unordered_map<TermId, std::vector<std::size_t>> of_class_;  // draws of the ranks
+  std::set<std::int64_t> used_;                                    // that a sequential call is made of
 };
+
+TermId places_of(const EGraph& graph, const graph::Draw& draw) {
+  return graph.original(draw.term).children.back();
+}
+
+// The class of an expression over places, whose applications are relations of theirs; kNoTerm: it has no
+// type.
+TermId build(Programs& programs, const Places& places) {
+  if (places.op == rules::kNoOp) {
+    return places_of(*programs.graph, programs.lowered_ranks.draws[places.draw]);
+  }
+  std::vector<TermId> parts;
+  for (const Places& part : places.parts) {
+    parts.push_back(build(programs, part));
+    if (parts.back() == kNoTerm) {
+      return kNoTerm;
+    }
+  }
+  const TermId made = programs.graph->make(places.op, places.attrs, parts);
+  if (made != kNoTerm) {
+    programs.joint->add_relation(programs.graph->last_made());
+  }
+  return made;
+}
+
+bool same_shape(const Programs& programs, TermId a, TermId b) {
+  return std::ranges::equal(programs.graph->type(a).shape, programs.graph->type(b).shape,
+                            [&](const sym::Int& left, const sym::Int& right) {
+                              return smt::is_yes(programs.oracle->equal(left, right));
+                            });
+}
 
 }  // namespace
 
-std::optional<Failing> drawn_apart(Programs& programs, const std::vector<TermId>& wanted,
-                                   const std::vector<Question>& questions) {
-  return Drawn(programs, wanted, questions).objection();
+std::variant<Draws, Failing> match_draws(Programs& programs, const std::vector<TermId>& wanted) {
+  return Matcher(programs).match(wanted);
+}
+
+void relate_places(Programs& programs, const Draws& draws) {
+  // Known sizes may let other lowerings apply than in the first walk: then the places are just not related.
+  if (programs.lowered_ranks.draws.size() != draws.of_ranks ||
+      programs.lowered_sequential.draws.size() != draws.of_sequential) {
+    return;
+  }
+  for (const auto& [draw, places] : draws.places) {
+    const TermId made = build(programs, places);
+    const TermId own = places_of(*programs.graph, programs.lowered_sequential.draws[draw]);
+    if (made != kNoTerm && same_shape(programs, made, own)) {
+      programs.graph->merge(own, made, {egraph::Reason::Kind::relation, 0, "places of what is drawn"});
+    }
+  }
+  programs.graph->rebuild();
 }
 
 std::vector<std::string> drawn_assumptions(Programs& programs) {

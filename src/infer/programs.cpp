@@ -249,6 +249,12 @@ Result<support::Unit> lower_ranks(Programs& programs) {
     leaves.emplace(key, leaf);
     return leaf;
   };
+  if (programs.draws) {
+    options.draw = [&](std::uint32_t rank, NodeIndex node) {
+      const auto it = programs.draws->ranks.find({rank, node});
+      return it != programs.draws->ranks.end() ? it->second : programs.draws->number();
+    };
+  }
   auto lowered = graph::lower(programs.ranks, *programs.graph, options);
   if (!lowered) {
     return lowered.error();
@@ -269,6 +275,12 @@ Result<support::Unit> lower_sequential(Programs& programs) {
                                : programs.graph->leaf(normalised(type, *programs.oracle),
                                                       programs.sequential_graph().nodes[tensor.node].name);
   };
+  if (programs.draws) {
+    options.draw = [&](std::uint32_t, NodeIndex node) {
+      const auto it = programs.draws->sequential.find(node);
+      return it != programs.draws->sequential.end() ? it->second : programs.draws->number();
+    };
+  }
   auto lowered = graph::lower(programs.sequential, *programs.graph, options);
   if (!lowered) {
     return lowered.error();
@@ -319,6 +331,9 @@ Result<support::Unit> lower_both(Programs& programs, const Engine& engine) {
   }
   apply_ranges(programs, true);
   apply_equalities(programs, true);
+  if (programs.draws) {
+    relate_places(programs, *programs.draws);
+  }
   return support::Unit{};
 }
 

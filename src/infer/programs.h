@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "drawn.h"
 #include "entangle/graph/lower.h"
 #include "entangle/infer/check.h"
 #include "entangle/relation/resolve.h"
@@ -25,6 +26,7 @@ struct Programs {
   graph::Lowered lowered_ranks, lowered_sequential;
   relation::Sizes sizes;                 // what symbols were found to stand for
   std::vector<std::string> found_sizes;  // the same as text
+  std::optional<Draws> draws;            // set: calls that draw are told apart
   std::unique_ptr<DistributedNames> distributed;
   std::unique_ptr<SequentialNames> names;
   double read_seconds = 0, lower_seconds = 0;

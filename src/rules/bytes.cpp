@@ -175,7 +175,7 @@ static void fields(A& a, Lowering& x) {
   a(x.op, x.span, x.body);
   a.sparse(x.parameters, x.positional, x.slots, x.kind, MaybeNumber{x.result_types},
            MaybeNumber{x.rank_in_group}, MaybeNumber{x.group_size}, MaybeNumber{x.group_ranks},
-           MaybeNumber{x.site}, x.condition, x.random);
+           MaybeNumber{x.site}, MaybeNumber{x.draw}, x.condition, x.random);
 }
 template <class A>
 static void fields(A& a, LoweringEntry& x) {

@@ -270,7 +270,7 @@ Typed Expressions::leaf(const std::string& name, support::Span span, const Type*
 }
 
 bool Expressions::is_implicit(std::string_view name) const {
-  if (name == "result" || name == "site") return true;
+  if (name == "result" || name == "site" || name == "draw") return true;
   return lowering_->kind == LoweringKind::collective && (name == "r" || name == "n" || name == "members");
 }
 
@@ -283,6 +283,9 @@ Typed Expressions::implicit(const Node& node) {
     slot = &lowering_->result_types;
   } else if (node.text == "site") {
     slot = &lowering_->site;
+    type = ty(Base::integer);
+  } else if (node.text == "draw") {
+    slot = &lowering_->draw;
     type = ty(Base::integer);
   } else if (collective && node.text == "r") {
     slot = &lowering_->rank_in_group;

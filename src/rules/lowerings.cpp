@@ -44,13 +44,17 @@ Lowering LoweringResolver::resolve(const syntax::LoweringText& text, support::Sp
     }
     lowering.body = std::move(body.expr);
   }
-  lowering.random = applies_random(lowering.body);
+  lowering.random = applies(lowering.body, &Operator::random);
+  if (lowering.draw == kNoSlot && applies(lowering.body, &Operator::drawn)) {
+    report(id::clause, lowering.span,
+           "what draws for each place names its places by `draw`: `places(x; draw)`");
+  }
   return lowering;
 }
 
-bool LoweringResolver::applies_random(const Expr& expr) const {
-  if (expr.kind == ExprKind::apply && expr.op != kNoOp && (*globals_.operators)[expr.op].random) return true;
-  const auto inside = [&](const Expr& part) { return applies_random(part); };
+bool LoweringResolver::applies(const Expr& expr, bool Operator::*trait) const {
+  if (expr.kind == ExprKind::apply && expr.op != kNoOp && (*globals_.operators)[expr.op].*trait) return true;
+  const auto inside = [&](const Expr& part) { return applies(part, trait); };
   return std::any_of(expr.args.begin(), expr.args.end(), inside) ||
          std::any_of(expr.attrs.begin(), expr.attrs.end(), inside);
 }

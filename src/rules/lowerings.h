@@ -18,7 +18,7 @@ class LoweringResolver : private Signatures {
   Lowering resolve(const syntax::LoweringText& text, support::Span span);
 
  private:
-  bool applies_random(const Expr& expr) const;
+  bool applies(const Expr& expr, bool Operator::*trait) const;
 };
 
 }  // namespace entangle::rules

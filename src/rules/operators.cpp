@@ -206,8 +206,10 @@ void Resolver::check_operator(const syntax::OperatorText& text, Operator& op) {
   if (op.random && op.value) {
     report(id::clause, clause_span(Clause::Kind::value), "what is random is not a function of its operands");
   }
-  if (op.drawn && (!op.elementwise || op.random)) {
-    report(id::clause, text.name.span, "what is drawn for each place is elementwise, and not `random`");
+  if (op.drawn && (!op.elementwise || op.random || op.tensors.size() < 2)) {
+    report(id::clause, text.name.span,
+           "what is drawn for each place is elementwise, has the places as its last operand, and is not "
+           "`random`");
   }
   if (op.converts &&
       (!op.elementwise || op.tensors.size() != 1 || op.tensors[0].type.is_list() || op.value)) {

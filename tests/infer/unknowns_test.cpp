@@ -546,6 +546,23 @@ TEST_CASE("masks correspond place by place") {
     CHECK(outcome({of_zeros + masked, copies(2, of_zeros + masked), replicate, "", ""}) == "refines");
     CHECK(outcome({of_zeros + masked, copies(2, of_zeros + by_first), replicate, "", ""}) == "unproved");
   }
+  SUBCASE("one copy for the other, by a look-up or a reversal") {
+    const std::string begin =
+        "in x: f32[4, 2]\nin i: i64[3]\nc = aten.cat.default([%x, %x], 0): f32[8, 2]\n" +
+        drop("d", "c", "8, 2");
+    const std::string look_up = "y = aten.embedding.default(%d, %i): f32[3, 2]\nout y";
+    const std::string other_copy =
+        "j = aten.add.Tensor(%i, 4): i64[3]\ny = aten.embedding.default(%d, %j): f32[3, 2]\nout y";
+    const std::string in_range = "assume: [\"i in [0, 4)\"]\ninputs:\n  x: Replicate\n  i: Replicate\n";
+    CHECK(outcomes(begin + look_up, begin + other_copy, in_range) == apart);
+    const std::string mirror =
+        "in x: f32[4]\nr = aten.flip.default(%x, [0]): f32[4]\n"
+        "c = aten.cat.default([%x, %r], 0): f32[8]\n";
+    const std::string as_drawn = mirror + drop("y", "c", "8") + "out y";
+    const std::string reversed =
+        mirror + drop("d", "c", "8") + "y = aten.flip.default(%d, [0]): f32[8]\nout y";
+    CHECK(outcomes(as_drawn, reversed, replicate + "expect:\n  y: Replicate\n") == apart);
+  }
   SUBCASE("a rank draws where the sequential program does not") {
     const std::string sequential = "in x: f32[4]\ny = aten.relu.default(%x): f32[4]\nout y";
     const std::string rank =

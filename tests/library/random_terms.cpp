@@ -214,7 +214,7 @@ TermId RandomTerms::arithmetic(TermId x) {
       return make("exp", {}, {make("add_n", {}, {x, like(type)})});
     case 14:
       return make("dropout", {attr(sym::Scalar::ratio(1, 2)), attr(below(2)), tensor::Attr::name("dropout")},
-                  {x});
+                  {x, full(0, {type.shape, DType::i64})});
     default:
       return make("cast", {attr(DType::b8)}, {x});
   }

@@ -84,6 +84,12 @@ struct LookUp {
   TensorRef at;
 };
 
+// What a node draws at random: an application of an operator marked `drawn`.
+struct Draw {
+  TermId term = kNoTerm;
+  TensorRef at;
+};
+
 // What a symbol stands for: a size that depends on data (the number of nonzero elements, say) is recorded as
 // a symbol where it arises; where a lowering knows it all the same, this is it. That node stays opaque: lower
 // again under this fact.
@@ -113,6 +119,7 @@ struct Lowered {
   std::vector<std::string> opaque_ops;  // their operators, each once, sorted: "taken as a pure function"
   std::vector<BlockedUse> blocked;
   std::vector<LookUp> lookups;
+  std::vector<Draw> draws;  // in the order of lowering
   std::vector<FoundSize> found_sizes;
   std::vector<std::string> warnings;  // e.g. recorded types that could not be compared
 
@@ -145,6 +152,8 @@ struct LowerOptions {
   std::function<TermId(const TensorRef&, const tensor::TensorType&)> leaf;
   // Nodes at which the program is cut: their results are leaves, whatever computes them.
   std::function<bool(std::uint32_t rank, NodeIndex node)> cut;
+  // What `draw` is in the lowering of a node; 0 when empty.
+  std::function<std::int64_t(std::uint32_t rank, NodeIndex node)> draw;
   // Marks every result as a tensor of the distributed program (EGraph::set_named).
   bool mark_named = false;
   // Whether what the body of a lowering builds is kept, to be built again for operands of the same types. The

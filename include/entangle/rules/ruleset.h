@@ -72,7 +72,7 @@ struct Operator {
   bool rearranges = false;   // every element of the result is an element of an operand
   bool free = false;         // costs no step of the window
   bool random = false;       // not a function of its operands and attributes alone
-  bool drawn = false;        // a pointwise function whose values are drawn for each place
+  bool drawn = false;        // a pointwise function of an element and the place it is drawn at
   bool converts = false;     // each element is the operand's, as one of the result's type
   std::vector<Let> lets;     // in order; visible in all clauses
   std::vector<Expr> requires_;
@@ -164,7 +164,8 @@ struct Lowering {
   Slot group_size = kNoSlot;     // collectives: n
   Slot group_ranks = kNoSlot;    // collectives: members, the ranks of the group in order
   Slot site = kNoSlot;           // number of this call of this operator in its graph
-  bool random = false;           // the body applies a random operator
+  Slot draw = kNoSlot;  // what this call draws: calls with other numbers draw apart; 0: not told apart
+  bool random = false;  // the body applies a random operator
   std::optional<Expr> condition;
   Expr body;
   support::Span span;

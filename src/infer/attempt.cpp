@@ -1,0 +1,215 @@
+#include "attempt.h"
+
+#include <algorithm>
+#include <set>
+#include <variant>
+
+#include "definedness.h"
+#include "failure.h"
+#include "sizes.h"
+
+namespace entangle::infer {
+namespace {
+
+std::vector<Question> questions(const Programs& programs) {
+  std::vector<Question> result;
+  const graph::Graph& graph = programs.sequential_graph();
+  for (const graph::NodeIndex node : programs.resolved.outputs) {
+    const graph::LoweredNode& lowered = programs.lowered_sequential.nodes[0][node];
+    for (std::uint32_t k = 0; k < lowered.results.size(); ++k) {
+      Question question;
+      question.node = node;
+      question.tensor = graph.nodes[node].name;
+      if (graph.nodes[node].several) {
+        question.tensor += "[" + std::to_string(k) + "]";
+      }
+      question.term = lowered.results[k];
+      question.is_output = std::ranges::find(graph.outputs, node) != graph.outputs.end();
+      if (const relation::Related* expected = programs.resolved.expected(node)) {
+        for (const relation::RelatedForm& form : expected->forms) {
+          for (const relation::Clean& clean : form.expansion.alternatives) {
+            question.expected.push_back(
+                {clean, relation::to_string(clean, programs.graph->rules()), form.mismatch});
+          }
+        }
+      }
+      if (question.term != kNoTerm) {
+        result.push_back(std::move(question));
+      }
+    }
+  }
+  return result;
+}
+
+std::string describe(const egraph::Reason& reason, const rules::RuleSet& rules) {
+  const bool lemma =
+      reason.kind == egraph::Reason::Kind::lemma || reason.kind == egraph::Reason::Kind::normalise;
+  return lemma ? "lemma " + rules.lemmas()[reason.index].name : reason.note;
+}
+
+// Two different constants made equal mean that the manifest contradicts itself; two different types mean that
+// a lemma is wrong.
+std::optional<support::Diagnostic> clash_error(Programs& programs, const Walk& walk,
+                                               const relation::Manifest& manifest) {
+  std::vector<egraph::Clash> clashes = programs.graph->clashes();
+  clashes.insert(clashes.end(), walk.result().clashes.begin(), walk.result().clashes.end());
+  for (const egraph::Clash& clash : clashes) {
+    const std::string what = clash.left + " and " + clash.right;
+    if (clash.kind == egraph::Clash::Kind::constant) {
+      return contradiction(manifest, what + " would be equal");
+    }
+    ENTANGLE_CHECK(clash.kind != egraph::Clash::Kind::type,
+                   "an equality between tensors of different types: " + what + " (by " +
+                       describe(clash.reason, programs.graph->rules()) + ")");
+  }
+  return std::nullopt;
+}
+
+egraph::Counters lemmas_used(const Programs& programs, const Walk& walk) {
+  egraph::Counters result;
+  result.normalised = programs.graph->normalised();
+  result.add(walk.result().counters);
+  return result;
+}
+
+// Inputs that the manifest relates to expressions over different tensors. (What it says to be copies of one
+// tensor is one leaf.)
+std::vector<TermId> inputs_with_alternatives(Programs& programs) {
+  std::vector<TermId> result;
+  for (const relation::Related& input : programs.resolved.inputs) {
+    std::set<TermId> expressions;
+    for (const relation::RelatedForm& form : input.forms) {
+      for (const relation::Clean& alternative : form.expansion.alternatives) {
+        if (!alternative.is_leaf()) {
+          programs.build(alternative);
+          expressions.insert(programs.graph->last_made());
+        }
+      }
+    }
+    const TermId term = programs.term({std::nullopt, input.tensor});
+    if (expressions.size() > 1 && term != kNoTerm) {
+      result.push_back(term);
+    }
+  }
+  return result;
+}
+
+std::vector<TermId> wanted_terms(const Programs& programs) {
+  std::vector<TermId> wanted;
+  const graph::Graph& graph = programs.sequential_graph();
+  for (const graph::NodeIndex node : needed_nodes(programs, programs.resolved.outputs)) {
+    // Of several results those that are used have nodes of their own.
+    if (graph.nodes[node].several &&
+        std::ranges::find(programs.resolved.outputs, node) == programs.resolved.outputs.end()) {
+      continue;
+    }
+    for (const TermId term : programs.lowered_sequential.nodes[0][node].results) {
+      if (term != kNoTerm) {
+        wanted.push_back(term);
+      }
+    }
+  }
+  return wanted;
+}
+
+// Whether all questions are answered and nothing is left open; else with the operator that is to blame.
+void judge(Programs& programs, Attempt& attempt) {
+  bool all_ok = !attempt.asked.empty();
+  Localisation localisation(programs, *attempt.walk, *attempt.answers);
+  std::optional<graph::NodeIndex> first_failing;
+  std::size_t failing_question = 0;
+  for (const Question& question : attempt.asked) {
+    attempt.outputs.push_back(attempt.answers->answer(question));
+    if (attempt.outputs.back().ok) {
+      continue;
+    }
+    all_ok = false;
+    const graph::NodeIndex at = localisation.culprit(question.node);
+    if (!first_failing || at < *first_failing) {
+      first_failing = at;
+      failing_question = attempt.outputs.size() - 1;
+    }
+  }
+  attempt.obligations = open_lookups(programs);
+  attempt.obligations.insert(attempt.obligations.end(), attempt.impossible.begin(), attempt.impossible.end());
+  attempt.kind = all_ok && attempt.obligations.empty() && !attempt.walk->result().out_of_time
+                     ? VerdictKind::refines
+                     : VerdictKind::unproved;
+  if (first_failing) {
+    attempt.failing =
+        localisation.describe(attempt.asked[failing_question].node, attempt.outputs[failing_question]);
+  }
+}
+
+// Where sizes depend on data, walks to the operands that decide them first, and lowers both programs again
+// under what follows, as long as there is anything.
+// `counters` is told of the lemmas used.
+support::Result<Attempt> attempt(Programs& programs, const relation::Manifest& manifest, const Engine& engine,
+                                 const WalkOptions& options, const MemoFolder& folder,
+                                 egraph::Counters& counters) {
+  Attempt result;
+  while (!programs.lowered_ranks.mismatch) {
+    result.impossible = assume_sequential_lookups(programs);
+    result.walk = std::make_unique<Walk>(*programs.joint, *programs.oracle, *engine.program, options);
+    folder.load(result.walk->memo(), programs);
+    result.walk->compare_alternatives(inputs_with_alternatives(programs));
+    const std::vector<TermId> operands = operands_of_sizes(programs);
+    if (operands.empty()) {
+      break;
+    }
+    result.walk->run(operands);
+    if (auto error = clash_error(programs, *result.walk, manifest)) {
+      return *error;
+    }
+    if (!find_sizes(programs)) {
+      break;
+    }
+    counters.add(lemmas_used(programs, *result.walk));
+    result.walk.reset();
+    if (auto status = lower_again(programs, manifest, engine); !status) {
+      return status.error();
+    }
+  }
+  if (result.walk) {
+    result.asked = questions(programs);
+    result.wanted = wanted_terms(programs);
+    result.walk->run(result.wanted);
+    if (auto error = clash_error(programs, *result.walk, manifest)) {
+      return *error;
+    }
+    counters.add(lemmas_used(programs, *result.walk));
+    result.answers = std::make_unique<Outputs>(programs, *result.walk, *engine.program, options.limits);
+    judge(programs, result);
+  }
+  return result;
+}
+
+}  // namespace
+
+support::Result<Attempt> decide(Programs& programs, const relation::Manifest& manifest, const Engine& engine,
+                                const WalkOptions& options, const MemoFolder& folder,
+                                egraph::Counters& counters) {
+  auto first = attempt(programs, manifest, engine, options, folder, counters);
+  const bool draws = !programs.lowered_ranks.draws.empty() || !programs.lowered_sequential.draws.empty();
+  if (!first || !first->walk || first->kind != VerdictKind::refines || !draws) {
+    return first;
+  }
+  std::variant<Draws, Failing> matched = match_draws(programs, first->wanted);
+  if (auto* failing = std::get_if<Failing>(&matched)) {
+    first->kind = VerdictKind::unproved;
+    first->failing = std::move(*failing);
+    return first;
+  }
+  first = Attempt();  // it looks at the programs as they were
+  programs.draws = std::move(std::get<Draws>(matched));
+  if (auto status = lower_again(programs, manifest, engine); !status) {
+    return status.error();
+  }
+  auto second = attempt(programs, manifest, engine, options, folder, counters);
+  if (second && second->failing) {
+    second->failing->reason += " (it could be if equal elements of a tensor had one random mask)";
+  }
+  return second;
+}
+
+}  // namespace entangle::infer
