@@ -115,13 +115,38 @@ TermId Joint::build(const relation::CleanTerm& clean, const std::vector<TermId>&
   return built;
 }
 
-bool Joint::constant(TermId id) {
+Joint::Constant Joint::constancy(TermId id) {
   refresh();
-  Constant& known = constant_[graph_.find(id)];
-  if (known == Constant::unknown) {
-    known = is_constant(id, 0) ? Constant::yes : Constant::no;
+  const TermId root = graph_.find(id);
+  if (constant_[root] == Constant::unknown) {
+    constant_[root] = Constant::no;  // while it is asked for: a class may hold itself
+    constant_[root] = is_constant(root, 0)  ? Constant::yes
+                      : is_one_number(root) ? Constant::computed
+                                            : Constant::no;
   }
-  return known == Constant::yes;
+  return constant_[root];
+}
+
+bool Joint::constant(TermId id) {
+  return constancy(id) == Constant::yes;
+}
+
+bool Joint::computed_number(TermId id) {
+  return constancy(id) == Constant::computed;
+}
+
+bool Joint::is_one_number(TermId id) {
+  return std::ranges::any_of(members(id), [&](TermId member) {
+    const auto node = graph_.original(member);
+    if (node.op == rules::kNoOp || node.children.empty()) {
+      return false;
+    }
+    const rules::Operator& op = graph_.rules().op(node.op);
+    return (op.elementwise || op.rearranges) && !op.random && !op.drawn &&
+           std::ranges::all_of(node.children, [&](TermId child) {
+             return graph_.uniform(child) || constancy(child) == Constant::computed;
+           });
+  });
 }
 
 bool Joint::is_constant(TermId id, int depth) const {

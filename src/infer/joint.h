@@ -73,6 +73,10 @@ class Joint {
 
   // Nothing more to know: one scalar everywhere, or an operator without operands, or rearranged such.
   bool constant(TermId id);
+  // Whether the class is the same number everywhere without being a known scalar: computed, element by
+  // element, from constants (the logarithm of 2). It needs a relation like anything else, but nothing to be
+  // computed from.
+  bool computed_number(TermId id);
 
   // Brings the tables up to date after merges; called by every query.
   void refresh();
@@ -84,10 +88,12 @@ class Joint {
     bool resolved = false;
     bool result = false;
   };
-  enum class Constant : std::uint8_t { unknown, no, yes };
+  enum class Constant : std::uint8_t { unknown, no, computed, yes };
   Entry& entry(TermId id);
   TermId build(const relation::CleanTerm& clean, const std::vector<TermId>& classes);
+  Constant constancy(TermId id);
   bool is_constant(TermId id, int depth) const;
+  bool is_one_number(TermId id);
 
   EGraph& graph_;
   TermId distributed_end_ = 0;

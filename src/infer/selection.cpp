@@ -71,7 +71,10 @@ void Selection::drain() {
       }
       const bool listed = node.children.empty() && !joint_.graph().rules().op(node.op).random;
       const bool rearranged = is_layout(node.op) && (node.children.size() == 1 || joint_.constant(id));
-      if (listed || rearranged) {
+      const bool computed = joint_.computed_number(id) && std::ranges::all_of(node.children, [&](TermId c) {
+                              return joint_.constant(c) || joint_.computed_number(c);
+                            });
+      if (listed || rearranged || computed) {
         include(member);
       }
     }
@@ -149,7 +152,7 @@ std::vector<TermId> Selection::reachable(int steps) const {
       if (const int* known = steps_to.find(operand)) {
         cost = std::max(cost, *known);
         any = true;
-      } else if (!joint_.constant(operand)) {
+      } else if (!joint_.constant(operand) && !joint_.computed_number(operand)) {
         all = false;
       }
     }

@@ -302,8 +302,7 @@ Poly Symbolic::function(const std::string& name, const std::vector<std::variant<
   const rules::Operator& op = terms_.rules().op(node.op);
   if (op.converts) {
     const DType from = terms_.type(node.children[0]).dtype;
-    const bool exact = tensor::is_integer(from) && tensor::is_wide_float(to);  // rounding is not modelled
-    if (from == to || from == DType::b8 || exact) return numbers[0];
+    if (from == to || from == DType::b8) return numbers[0];
     if (truth) return opposite({algebra_.is_zero(numbers[0])}).value;
     full += " from " + std::string(tensor::to_string(from));
   }

@@ -54,6 +54,10 @@ class Clauses : public Interpreter {
   Frame frame_;
 };
 
+// An integer as a number of another type, or a number cut to an integer: rounding is not modelled, but
+// between floats nothing is known. (Truths are dealt with by lemmas.)
+std::optional<sym::Scalar> converted(const sym::Scalar& value, tensor::DType from, tensor::DType to);
+
 // Evaluates a `value` clause at an unknown index, where every operand is one scalar everywhere.
 class Folding final : public Clauses {
  public:

@@ -18,6 +18,17 @@ Maybe from_scalar(const std::optional<Scalar>& scalar) {
 
 }  // namespace
 
+std::optional<Scalar> converted(const Scalar& value, tensor::DType from, tensor::DType to) {
+  if (tensor::is_integer(from)) {
+    return tensor::is_integer(to) || tensor::is_wide_float(to) ? std::optional(value) : std::nullopt;
+  }
+  const std::optional<mpq_class> number = value.as_rational();
+  if (!number || !tensor::is_wide_float(from) || !tensor::is_integer(to)) return std::nullopt;
+  mpz_class whole;
+  mpz_tdiv_q(whole.get_mpz_t(), number->get_num_mpz_t(), number->get_den_mpz_t());
+  return whole.fits_slong_p() ? std::optional(Scalar(mpq_class(whole))) : std::nullopt;
+}
+
 Folding::Folding(const rules::RuleSet& rules, smt::Oracle& oracle) : Clauses(oracle), rules_(rules) {
   for (const rules::Law& law : rules.laws()) {
     if (law.slots.empty() && law.left.kind == ExprKind::scalar_call) closed_laws_.push_back(&law);

@@ -279,7 +279,9 @@ std::optional<sym::Scalar> Typing::fold(rules::OpId op, const Attr& attrs, Types
                                         std::span<const sym::Scalar> values) {
   const std::optional<TensorType> type = type_of(op, attrs, children);
   if (!type) return std::nullopt;
-  std::optional<sym::Scalar> result = impl_->folding.run(impl_->signatures[op], attrs, children, values);
+  std::optional<sym::Scalar> result =
+      impl_->signatures[op].op->converts ? converted(values[0], children[0]->dtype, type->dtype)
+                                         : impl_->folding.run(impl_->signatures[op], attrs, children, values);
   if (!result) return std::nullopt;
   // A constant of an integer type is one of its values.
   if (type->dtype == tensor::DType::b8) {

@@ -75,6 +75,20 @@ TEST_CASE("column and row parallel MLP") {
   }
 }
 
+TEST_CASE("a number that is computed, as the logarithm of 2, is there for every rank") {
+  for (const char* op : {"log2", "log10"}) {
+    const std::string first = std::string("aten.") + op + ".default(%x): ";
+    const Case test{"in x: f32[4,3]\ny = " + first + "f32[4,3]\nout y",
+                    copies(2, "in x: f32[2,3]\ny = " + first + "f32[2,3]\nout y"), "inputs:\n  x: Shard(0)\n",
+                    "", ""};
+    CHECK(outcome(test) == "refines");
+    const Case other{"in x: f32[4,3]\ny = aten.log2.default(%x): f32[4,3]\nout y",
+                     copies(2, "in x: f32[2,3]\ny = aten.log10.default(%x): f32[2,3]\nout y"),
+                     "inputs:\n  x: Shard(0)\n", "", ""};
+    CHECK(outcome(other) == "unproved");
+  }
+}
+
 TEST_CASE("missing all-reduce") {
   for (const auto& shards : kShards) {
     for (const char* expect : {"", "expect:\n  y: Replicate\n"}) {
