@@ -173,15 +173,17 @@ class Extractor {
 
   bool is_leaf(TermId id) const { return !options_.owners(id).empty(); }
 
-  // Operators without operands, and rearrangements of constants (these may broadcast).
+  // Operators without operands, and rearrangements of constants (these may broadcast). Of each class the
+  // first one that is found: two classes may be rearrangements of each other, but what is found first rests
+  // on earlier ones.
   void find_constants() {
     for (bool changed = true; changed;) {
       changed = false;
       for (const TermId id : order_) {
         ClassInfo& info = classes_.at(id);
-        for (std::size_t n = 0; n < info.nodes.size(); ++n) {
+        for (std::size_t n = 0; n < info.nodes.size() && !info.constant; ++n) {
           const NodeView& node = info.nodes[n];
-          if (node.op == kNoOp || info.constant_node[n]) {
+          if (node.op == kNoOp) {
             continue;
           }
           const rules::Operator& op = rules_.op(node.op);

@@ -132,6 +132,18 @@ std::string report_of(const Case& test) {
   return report::to_json({{"manifest.yaml", *result}}) + report::to_text(*result, {true});
 }
 
+// Two classes of constants that are rearrangements of each other.
+TEST_CASE("an expression for a constant ends") {
+  const auto program = [](const std::string& half) {
+    return "in x: f32[1,2]\nt = aten." + half +
+           ".default(%x, 1): f32[1,2]\ny = aten.slice.Tensor(%t, 1, 0, 9223372036854775807, 2): "
+           "f32[1,1]\nout t, y";
+  };
+  const std::string inputs = "inputs:\n  x: Shard(0)\n";
+  CHECK(outcome({program("triu"), {program("triu")}, inputs, "", ""}) == "refines");
+  CHECK(outcome({program("triu"), {program("tril")}, inputs, "", ""}) == "unproved");
+}
+
 TEST_CASE("a limit of time beyond any clock is none") {
   for (const double seconds : {1e9, 1e10, 1e300, std::numeric_limits<double>::infinity()}) {
     CAPTURE(seconds);
