@@ -101,7 +101,7 @@ class Statement {
   }
   // A slot that is bound inside an expression.
   Slot inner(const std::string& name) {
-    lemma_.slots.push_back({name, {rules::Base::tensor, 0, false, false, false, ""}, op_.span});
+    lemma_.slots.push_back({name, {rules::Base::tensor, 0, false, false, false, {}}, op_.span});
     return static_cast<Slot>(lemma_.slots.size() - 1);
   }
   const Lemma& lemma() const { return lemma_; }
@@ -164,8 +164,8 @@ class Collector {
       // (x, y, rest) is (y, x, rest), and (x, rest) is (rest, x): all orders are made of these.
       for (const bool rotated : {false, true}) {
         Statement statement(op);
-        const rules::Type one{rules::Base::tensor, 0, false, false, false, ""};
-        const rules::Type many{rules::Base::tensor, 1, false, false, false, ""};
+        const rules::Type one{rules::Base::tensor, 0, false, false, false, {}};
+        const rules::Type many{rules::Base::tensor, 1, false, false, false, {}};
         const Expr x = statement.fresh("x", one);
         const Expr y = rotated ? Expr() : statement.fresh("y", one);
         const Expr rest = star(statement.fresh("rest", many));

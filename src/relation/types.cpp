@@ -78,7 +78,7 @@ void normalise_axes(Clean& clean, const rules::RuleSet& rules,
   for (std::size_t i = 0; i < attrs.size() && i < op.attributes.size(); ++i) {
     const rules::Type& type = op.attributes[i].type;
     if (type.base != rules::Base::axis && type.base != rules::Base::perm) continue;
-    const std::optional<std::size_t> operand = operand_of(op, type.of, children.size());
+    const std::optional<std::size_t> operand = operand_of(op, type.of.text(), children.size());
     if (operand) attrs[i] = normalised(attrs[i], children[*operand]->rank());
   }
   clean.attrs = Attr::list(attrs);

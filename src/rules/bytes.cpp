@@ -4,8 +4,31 @@
 
 #include "entangle/rules/cache.h"
 #include "entangle/support/check.h"
+#include "entangle/support/hash.h"
 
 namespace entangle::rules {
+
+void Writer::put_long(std::uint64_t value) {
+  constexpr std::size_t kLongest = 10;
+  if (pending_ + kLongest > sizeof buffer_) flush();
+  for (; value >= 0x80; value >>= 7) buffer_[pending_++] = static_cast<char>(value | 0x80);
+  buffer_[pending_++] = static_cast<char>(value);
+}
+
+void Writer::append(std::string_view bytes) {
+  if (pending_ + bytes.size() > sizeof buffer_) flush();
+  if (bytes.size() > sizeof buffer_) {
+    bytes_ += bytes;
+  } else {
+    bytes.copy(buffer_ + pending_, bytes.size());
+    pending_ += bytes.size();
+  }
+}
+
+void Writer::flush() {
+  bytes_.append(buffer_, pending_);
+  pending_ = 0;
+}
 
 void Writer::put(const support::Span& value) {
   const auto at = std::find(files_.begin(), files_.end(), value.file);
@@ -178,57 +201,66 @@ static void fields(A& a, Lowering& x) {
            MaybeNumber{x.site}, MaybeNumber{x.draw}, x.condition, x.random);
 }
 template <class A>
-static void fields(A& a, LoweringEntry& x) {
-  a(x.op, x.random, x.size);
+static void fields(A& a, Lowerings::Head& x) {
+  a(x.op, x.random, x.size, x.hash);
 }
 template <class A>
 static void fields(A& a, Contents& x) {
   a(x.operators, x.lemmas, x.predicates, x.functions, x.laws, x.accept, x.fingerprint, x.lowerings);
 }
 
-void write(Writer& writer, const Lowering& lowering) {
+Lowerings::Head write_lowering(Writer& writer, const Lowering& lowering) {
+  const std::size_t before = writer.size();
   writer(lowering);
+  const std::string_view bytes = writer.since(before);
+  return {lowering.op, lowering.random, bytes.size(), support::hash_bytes(bytes)};
 }
 
-std::optional<Lowerings> lowerings_in(std::shared_ptr<const std::string> owner, std::string_view bytes,
-                                      std::vector<LoweringEntry> entries,
-                                      const std::vector<support::FileId>& files) {
-  std::vector<Lowerings::Head> heads;
-  heads.reserve(entries.size());
-  for (LoweringEntry& entry : entries) {
+Lowering read_lowering(std::string_view bytes, const std::vector<support::FileId>& files) {
+  Lowering lowering;
+  Reader reader(bytes, files);
+  reader(lowering);
+  ENTANGLE_CHECK(reader.ok() && reader.rest().empty(), "a lowering is damaged in spite of its hash");
+  return lowering;
+}
+
+std::optional<Lowerings::Bytes> lowerings_within(std::shared_ptr<const std::string> owner,
+                                                 std::string_view bytes,
+                                                 const std::vector<Lowerings::Head>& entries) {
+  std::vector<std::string_view> parts;
+  parts.reserve(entries.size());
+  for (const Lowerings::Head& entry : entries) {
     if (entry.size > bytes.size()) return std::nullopt;
-    heads.push_back({std::move(entry.op), entry.random, bytes.substr(0, entry.size)});
+    parts.push_back(bytes.substr(0, entry.size));
     bytes.remove_prefix(entry.size);
   }
   if (!bytes.empty()) return std::nullopt;
-  return Lowerings(std::move(heads), [owner = std::move(owner), files](std::string_view part) {
-    Lowering lowering;
-    Reader reader(part, files);
-    reader(lowering);
-    ENTANGLE_CHECK(reader.ok() && reader.rest().empty(), "a lowering is damaged in spite of the checksum");
-    return lowering;
-  });
+  return [owner = std::move(owner), parts = std::move(parts)](std::size_t index) {
+    return std::string(parts[index]);
+  };
 }
 
-std::optional<std::string> to_bytes(const RuleSet& rules) {
+void write_contents(Writer& writer, const RuleSet& rules) {
   std::vector<Accept> accept;
   for (const support::FileId file : rules.files()) accept.push_back(rules.accept(file));
   const Lowerings& lowerings = rules.lowerings();
-  std::vector<LoweringEntry> entries;
-  for (std::size_t k = 0; k < lowerings.size(); ++k) {
-    const Lowerings::Head& head = lowerings.head(k);
-    entries.push_back({head.op, head.random, head.bytes.size()});
-  }
+  std::vector<Lowerings::Head> heads;
+  heads.reserve(lowerings.size());
+  for (std::size_t k = 0; k < lowerings.size(); ++k) heads.push_back(lowerings.head(k));
   // As Contents are read.
-  Writer writer(rules.files());
   writer(rules.operators(), rules.lemmas(), rules.predicates(), rules.functions(), rules.laws(), accept,
-         rules.fingerprint(), entries);
-  for (std::size_t k = 0; k < lowerings.size(); ++k) writer.append(lowerings.head(k).bytes);
+         rules.fingerprint(), heads);
+}
+
+std::optional<std::string> to_bytes(const RuleSet& rules) {
+  Writer writer(rules.files());
+  write_contents(writer, rules);
+  for (std::size_t k = 0; k < rules.lowerings().size(); ++k) writer.append(rules.lowerings().bytes(k));
   return writer.ok() ? std::optional(writer.take()) : std::nullopt;
 }
 
 struct RuleSetParts {
-  static std::shared_ptr<const RuleSet> assemble(Contents contents, Lowerings lowerings,
+  static std::shared_ptr<const RuleSet> assemble(Contents contents, Lowerings::Bytes bytes,
                                                  const std::vector<support::FileId>& files) {
     auto rules = std::make_shared<RuleSet>();
     rules->operators_ = std::move(contents.operators);
@@ -239,10 +271,10 @@ struct RuleSetParts {
     rules->fingerprint_ = contents.fingerprint;
     rules->files_ = files;
     for (const Operator& op : rules->operators_) rules->op_by_name_.emplace(op.name, op.id);
-    for (std::size_t k = 0; k < lowerings.size(); ++k) {
-      rules->lowerings_by_op_[lowerings.head(k).op].push_back(k);
+    for (std::size_t k = 0; k < contents.lowerings.size(); ++k) {
+      rules->lowerings_by_op_[contents.lowerings[k].op].push_back(k);
     }
-    rules->lowerings_ = std::move(lowerings);
+    rules->lowerings_ = Lowerings(std::move(contents.lowerings), std::move(bytes), files);
     for (std::size_t k = 0; k < files.size(); ++k) {
       if (contents.accept[k] != Accept::none) rules->accept_.emplace(files[k], contents.accept[k]);
     }
@@ -250,16 +282,22 @@ struct RuleSetParts {
   }
 };
 
-std::shared_ptr<const RuleSet> from_bytes(std::string bytes, const std::vector<support::FileId>& files) {
-  const auto kept = std::make_shared<const std::string>(std::move(bytes));
-  Reader reader(*kept, files);
+std::shared_ptr<const RuleSet> read_contents(Reader& reader, const std::vector<support::FileId>& files,
+                                             const LoweringSource& source) {
   Contents contents;
   reader(contents);
   if (!reader.ok() || contents.accept.size() != files.size()) return nullptr;
-  std::optional<Lowerings> lowerings =
-      lowerings_in(kept, reader.rest(), std::move(contents.lowerings), files);
-  if (!lowerings) return nullptr;
-  return RuleSetParts::assemble(std::move(contents), std::move(*lowerings), files);
+  std::optional<Lowerings::Bytes> bytes = source(contents.lowerings);
+  if (!bytes) return nullptr;
+  return RuleSetParts::assemble(std::move(contents), std::move(*bytes), files);
+}
+
+std::shared_ptr<const RuleSet> from_bytes(std::string bytes, const std::vector<support::FileId>& files) {
+  const auto kept = std::make_shared<const std::string>(std::move(bytes));
+  Reader reader(*kept, files);
+  return read_contents(reader, files, [&](const std::vector<Lowerings::Head>& entries) {
+    return lowerings_within(kept, reader.rest(), entries);
+  });
 }
 
 }  // namespace entangle::rules

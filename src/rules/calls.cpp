@@ -54,8 +54,8 @@ Typed Expressions::call(const Node& node, const Type* hint) {
   }
   const std::string& name = callee.text;
   if (generic_ != nullptr && name == generic_->name) return generic_call(node);
-  if (!node.others.empty() || std::any_of(node.items.begin(), node.items.end(),
-                                          [](const Item& i) { return i.kind == Item::Kind::dots; })) {
+  if (!node.parts->others.empty() || std::any_of(node.parts->items.begin(), node.parts->items.end(),
+                                                 [](const Item& i) { return i.kind == Item::Kind::dots; })) {
     report(id::generic, callee.span,
            "`" + name + "` is no operator variable: `..` stands for its other operands",
            "`lemma name<" + name + ": maps a -> r>(...)` makes it one");
@@ -120,7 +120,7 @@ Typed Expressions::unknown_call(const Node& node, const std::string& name) {
 // The arguments of a call that knows no names: those before `;`, then the others.
 std::vector<const Node*> Expressions::plain_arguments(const Node& node) {
   std::vector<const Node*> result;
-  for (const std::vector<Item>* items : {&node.items, &node.attributes}) {
+  for (const std::vector<Item>* items : {&node.parts->items, &node.parts->attributes}) {
     for (const Item& item : *items) {
       if (item.kind == Item::Kind::plain) {
         result.push_back(&item.parts[0]);
@@ -337,9 +337,9 @@ Typed Expressions::special_result(const Node& node, Typed result, const std::vec
 
 // sum, max, min, product: of a list, of several numbers, over a list, or over an index.
 Typed Expressions::number_call(const Node& node, const BuiltinInfo& info, const Type* hint) {
-  if (node.items.size() == 1 && node.attributes.empty()) {
-    if (node.items[0].kind == Item::Kind::comprehension) return aggregate(node, info.builtin, hint);
-    if (node.items[0].kind == Item::Kind::colon) return reduction(node, info.builtin);
+  if (node.parts->items.size() == 1 && node.parts->attributes.empty()) {
+    if (node.parts->items[0].kind == Item::Kind::comprehension) return aggregate(node, info.builtin, hint);
+    if (node.parts->items[0].kind == Item::Kind::colon) return reduction(node, info.builtin);
   }
   Typed result = finish(make(ExprKind::call, node.span), ty(Base::any));
   result.expr.builtin = info.builtin;
@@ -375,7 +375,7 @@ Typed Expressions::number_call(const Node& node, const BuiltinInfo& info, const 
 }
 
 Typed Expressions::aggregate(const Node& node, Builtin builtin, const Type* hint) {
-  const Item& item = node.items[0];
+  const Item& item = node.parts->items[0];
   Expr expr = make(ExprKind::aggregate, node.span);
   expr.builtin = builtin;
   expr.name = node.children[0].text;
@@ -397,7 +397,7 @@ Typed Expressions::aggregate(const Node& node, Builtin builtin, const Type* hint
 
 // sum(k < n: e)
 Typed Expressions::reduction(const Node& node, Builtin builtin) {
-  const Item& item = node.items[0];
+  const Item& item = node.parts->items[0];
   const Node& range = item.parts[0];
   Expr expr = make(ExprKind::reduction, node.span);
   expr.builtin = builtin;
@@ -439,17 +439,18 @@ Typed Expressions::fold(const Node& node) {
     report(id::syntax, node.span, "expected `fold(acc = e; x in xs: e)`");
     return finish(std::move(expr), ty(Base::any));
   };
-  if (node.items.size() != 1 || node.items[0].kind != Item::Kind::named || node.attributes.empty() ||
-      node.items[0].parts[0].kind != NodeKind::name || node.attributes.back().kind != Item::Kind::colon) {
+  if (node.parts->items.size() != 1 || node.parts->items[0].kind != Item::Kind::named ||
+      node.parts->attributes.empty() || node.parts->items[0].parts[0].kind != NodeKind::name ||
+      node.parts->attributes.back().kind != Item::Kind::colon) {
     return wrong();
   }
-  const Item& last = node.attributes.back();
+  const Item& last = node.parts->attributes.back();
   const Node& in = last.parts[0];
   if (in.kind != NodeKind::binary || in.operation != Operation::in || in.children[0].kind != NodeKind::name) {
     return wrong();
   }
   const std::size_t mark = enter();
-  Typed start = resolve(node.items[0].parts[1]);
+  Typed start = resolve(node.parts->items[0].parts[1]);
   Typed over = resolve(in.children[1]);
   if (!is_any(over.ty.type) && list_depth(over.ty.type) == 0) {
     report(id::type, over.expr.span, "expected a list, this is " + describe(over.ty.type));
@@ -465,10 +466,10 @@ Typed Expressions::fold(const Node& node) {
     expr.binders.push_back(scope_.back().slot);
     expr.binder_names.push_back(slots_[expr.binders.back()].name);
   };
-  bind_one(node.items[0].parts[0], accumulated);
+  bind_one(node.parts->items[0].parts[0], accumulated);
   std::vector<const Node*> names;
-  for (std::size_t i = 0; i + 1 < node.attributes.size(); ++i) {
-    const Item& item = node.attributes[i];
+  for (std::size_t i = 0; i + 1 < node.parts->attributes.size(); ++i) {
+    const Item& item = node.parts->attributes[i];
     if (item.kind != Item::Kind::plain || item.parts[0].kind != NodeKind::name) return wrong();
     names.push_back(&item.parts[0]);
   }
@@ -501,8 +502,9 @@ Typed Expressions::fold(const Node& node) {
 // has(x, pattern if c)
 Typed Expressions::has(const Node& node) {
   Expr expr = make(ExprKind::has, node.span);
-  if (node.items.size() != 2 || !node.attributes.empty() || node.items[0].kind != Item::Kind::plain ||
-      (node.items[1].kind != Item::Kind::plain && node.items[1].kind != Item::Kind::guarded)) {
+  if (node.parts->items.size() != 2 || !node.parts->attributes.empty() ||
+      node.parts->items[0].kind != Item::Kind::plain ||
+      (node.parts->items[1].kind != Item::Kind::plain && node.parts->items[1].kind != Item::Kind::guarded)) {
     report(id::syntax, node.span, "expected `has(x, pattern)` or `has(x, pattern if c)`");
     return finish(std::move(expr), ty(Base::boolean));
   }
@@ -510,14 +512,15 @@ Typed Expressions::has(const Node& node) {
     report(id::not_here, node.children[0].span, "`has` is for triggers");
     return finish(std::move(expr), ty(Base::boolean));
   }
-  expr.args.push_back(want(node.items[0].parts[0], kTensor));
+  expr.args.push_back(want(node.parts->items[0].parts[0], kTensor));
   const std::size_t mark = enter();
   const bool outer = std::exchange(local_variables_, true);
   place_ = Place::pattern;
-  expr.args.push_back(want(node.items[1].parts[0], kTensor));
+  expr.args.push_back(want(node.parts->items[1].parts[0], kTensor));
   place_ = Place::trigger;
   local_variables_ = outer;
-  if (node.items[1].kind == Item::Kind::guarded) expr.args.push_back(want(node.items[1].parts[1], kBoolean));
+  if (node.parts->items[1].kind == Item::Kind::guarded)
+    expr.args.push_back(want(node.parts->items[1].parts[1], kBoolean));
   leave(mark);
   return finish(std::move(expr), ty(Base::boolean));
 }
@@ -530,37 +533,39 @@ Typed Expressions::generic_call(const Node& node) {
     report(id::generic, node.children[0].span,
            "`" + expr.name + "` may be applied on the two sides and in the trigger only");
   }
-  const bool shape = node.items.size() == 3 && node.items[0].kind == Item::Kind::dots &&
-                     node.items[1].kind == Item::Kind::plain && node.items[2].kind == Item::Kind::dots;
+  const bool shape = node.parts->items.size() == 3 && node.parts->items[0].kind == Item::Kind::dots &&
+                     node.parts->items[1].kind == Item::Kind::plain &&
+                     node.parts->items[2].kind == Item::Kind::dots;
   if (!shape) {
     report(id::generic, node.span, "expected `" + expr.name + "(.., x, ..)`: one operand among others");
     return finish(std::move(expr), ty(Base::tensor));
   }
-  expr.args.push_back(want(node.items[1].parts[0], kTensor));
-  if (place_ == Place::pattern && (!node.others.empty() || node.semicolon)) {
+  expr.args.push_back(want(node.parts->items[1].parts[0], kTensor));
+  if (place_ == Place::pattern && (!node.parts->others.empty() || node.semicolon)) {
     report(id::generic, node.span,
            "what becomes of the other operands and of the attributes is for the right side");
     return finish(std::move(expr), ty(Base::tensor));
   }
-  if (!node.others.empty()) {
+  if (!node.parts->others.empty()) {
     const bool axis = generic_->axis != kNoSlot;
-    if (axis != (node.names.size() == 2)) {
-      report(id::generic, node.names[0].span,
+    if (axis != (node.parts->names.size() == 2)) {
+      report(id::generic, node.parts->names[0].span,
              axis ? "expected `y @ b`: the other operand and its axis"
                   : "the operator variable has no axis: `y => e`");
     }
     const std::size_t mark = enter();
-    for (std::size_t i = 0; i < node.names.size(); ++i) {
-      expr.binders.push_back(declare(node.names[i], ty(i == 0 ? Base::tensor : Base::axis)));
+    for (std::size_t i = 0; i < node.parts->names.size(); ++i) {
+      expr.binders.push_back(declare(node.parts->names[i], ty(i == 0 ? Base::tensor : Base::axis)));
       expr.binder_names.push_back(slots_[expr.binders.back()].name);
     }
-    expr.args.push_back(want(node.others[0], kTensor));
+    expr.args.push_back(want(node.parts->others[0], kTensor));
     leave(mark);
   }
   if (node.semicolon) {
-    const Node* word = node.attributes.size() == 1 && node.attributes[0].kind == Item::Kind::plain
-                           ? &node.attributes[0].parts[0]
-                           : nullptr;
+    const Node* word =
+        node.parts->attributes.size() == 1 && node.parts->attributes[0].kind == Item::Kind::plain
+            ? &node.parts->attributes[0].parts[0]
+            : nullptr;
     if (word != nullptr && word->kind == NodeKind::name && word->text == "split") {
       expr.shift = Shift::split;
     } else if (word != nullptr && word->kind == NodeKind::name && word->text == "join") {

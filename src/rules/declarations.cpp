@@ -1,5 +1,7 @@
 // The first pass: what is declared, with which parameters.
 #include <algorithm>
+#include <atomic>
+#include <numeric>
 
 #include "entangle/rules/bytes.h"
 #include "entangle/support/check.h"
@@ -22,8 +24,8 @@ void count_uses(const syntax::Node& node, const std::string& name, std::size_t w
       node.kind == NodeKind::comprehension || node.kind == NodeKind::forall || node.kind == NodeKind::exists;
   for (const syntax::Node& child : node.children)
     count_uses(child, name, repeats ? 2 * weight : weight, uses);
-  for (const syntax::Node& child : node.others) count_uses(child, name, 2 * weight, uses);
-  for (const std::vector<syntax::Item>* items : {&node.items, &node.attributes}) {
+  for (const syntax::Node& child : node.parts->others) count_uses(child, name, 2 * weight, uses);
+  for (const std::vector<syntax::Item>* items : {&node.parts->items, &node.parts->attributes}) {
     for (const syntax::Item& item : *items) {
       const bool each =
           item.kind == syntax::Item::Kind::comprehension || item.kind == syntax::Item::Kind::colon;
@@ -101,7 +103,7 @@ void Resolver::resolve_lowerings(const std::vector<Lowered>& all) {
   constexpr std::size_t kBlock = 32;
   struct Block {
     std::string bytes;
-    std::vector<LoweringEntry> entries;
+    std::vector<Lowerings::Head> entries;
     std::vector<std::vector<support::Diagnostic>> diagnostics;  // of each
   };
   std::vector<Block> blocks((all.size() + kBlock - 1) / kBlock);
@@ -111,21 +113,16 @@ void Resolver::resolve_lowerings(const std::vector<Lowered>& all) {
     const std::size_t end = std::min(all.size(), (number + 1) * kBlock);
     for (std::size_t k = number * kBlock; k < end; ++k) {
       LoweringResolver resolver(globals_, block.diagnostics.emplace_back());
-      Lowering lowering = resolver.resolve(*all[k].text, all[k].span);
-      const std::size_t before = writer.size();
-      write(writer, lowering);
-      block.entries.push_back({std::move(lowering.op), lowering.random, writer.size() - before});
+      block.entries.push_back(write_lowering(writer, resolver.resolve(*all[k].text, all[k].span)));
     }
     ENTANGLE_CHECK(writer.ok(), "a lowering holds what has no form as bytes");
     block.bytes = writer.take();
   });
-  std::vector<LoweringEntry> entries;
+  std::vector<Lowerings::Head> entries;
   entries.reserve(all.size());
-  auto bytes = std::make_shared<std::string>();
   std::vector<support::Diagnostic> diagnostics;  // in the order of the declarations
   std::size_t earlier = 0;
   for (Block& block : blocks) {
-    *bytes += block.bytes;
     for (std::size_t k = 0; k < block.entries.size(); ++k) {
       const std::size_t before = all[entries.size()].diagnostics;
       std::move(diagnostics_.begin() + static_cast<std::ptrdiff_t>(earlier),
@@ -133,14 +130,21 @@ void Resolver::resolve_lowerings(const std::vector<Lowered>& all) {
       earlier = before;
       std::move(block.diagnostics[k].begin(), block.diagnostics[k].end(), std::back_inserter(diagnostics));
       rules_->lowerings_by_op_[block.entries[k].op].push_back(entries.size());
-      entries.push_back(std::move(block.entries[k]));
+      entries.push_back(block.entries[k]);
     }
   }
   std::move(diagnostics_.begin() + static_cast<std::ptrdiff_t>(earlier), diagnostics_.end(),
             std::back_inserter(diagnostics));
   diagnostics_ = std::move(diagnostics);
-  const std::string_view all_bytes = *bytes;
-  rules_->lowerings_ = *lowerings_in(std::move(bytes), all_bytes, std::move(entries), rules_->files_);
+  auto bytes = [blocks = std::make_shared<const std::vector<Block>>(std::move(blocks))](std::size_t index) {
+    const Block& block = (*blocks)[index / kBlock];
+    const auto first = block.entries.begin();
+    const auto place =
+        std::accumulate(first, first + static_cast<std::ptrdiff_t>(index % kBlock), std::size_t{0},
+                        [](std::size_t sum, const Lowerings::Head& head) { return sum + head.size; });
+    return block.bytes.substr(place, block.entries[index % kBlock].size);
+  };
+  rules_->lowerings_ = Lowerings(std::move(entries), std::move(bytes), rules_->files_);
 }
 
 void Resolver::collect(const syntax::File& file, const syntax::Declaration& declaration) {
@@ -308,28 +312,47 @@ void Resolver::implied_functions() {
   }
 }
 
-// Each definition by itself, so that its errors are reported once and where they are.
+// Each definition by itself, so that its errors are reported once and where they are. Where there are none
+// all of them at the same time; otherwise in order, since a definition with errors is not looked into by
+// those after it.
 void Resolver::check_definitions() {
+  std::vector<Definition*> all;
   for (const syntax::File& file : files_) {
     for (const syntax::Declaration& declaration : file.declarations) {
       const auto* text = std::get_if<syntax::DefText>(&declaration.content);
       if (text == nullptr) continue;
       const auto found = declared_.definitions.find(text->name.text);
-      if (found == declared_.definitions.end() || found->second.text != text) continue;
-      Definition& definition = found->second;
-      const std::size_t before = diagnostics_.size();
-      std::vector<Variable> slots;
-      Expressions expressions(globals_, diagnostics_, slots);
-      const bool scalars = !definition.parameters.empty() &&
-                           std::all_of(definition.parameters.begin(), definition.parameters.end(),
-                                       [](const Parameter& p) { return p.type.base == Base::scalar; });
-      expressions.set_scalars(scalars);
-      declare(definition.parameters, expressions);
-      expressions.set_inside(definition);
-      static_cast<void>(expressions.resolve(text->body));
-      definition.broken = diagnostics_.size() > before;
+      if (found != declared_.definitions.end() && found->second.text == text) all.push_back(&found->second);
     }
   }
+  constexpr std::size_t kBlock = 16;
+  std::atomic<bool> wrong = false;
+  support::for_each_index((all.size() + kBlock - 1) / kBlock, [&](std::size_t block) {
+    std::vector<support::Diagnostic> diagnostics;
+    const std::size_t end = std::min(all.size(), (block + 1) * kBlock);
+    for (std::size_t k = block * kBlock; k < end && diagnostics.empty(); ++k) {
+      check_definition(*all[k], diagnostics);
+    }
+    if (!diagnostics.empty()) wrong = true;
+  });
+  if (!wrong) return;
+  for (Definition* definition : all) {
+    const std::size_t before = diagnostics_.size();
+    check_definition(*definition, diagnostics_);
+    definition->broken = diagnostics_.size() > before;
+  }
+}
+
+void Resolver::check_definition(const Definition& definition, std::vector<support::Diagnostic>& diagnostics) {
+  std::vector<Variable> slots;
+  Expressions expressions(globals_, diagnostics, slots);
+  const bool scalars = !definition.parameters.empty() &&
+                       std::all_of(definition.parameters.begin(), definition.parameters.end(),
+                                   [](const Parameter& p) { return p.type.base == Base::scalar; });
+  expressions.set_scalars(scalars);
+  for (const Parameter& parameter : definition.parameters) expressions.declare(parameter);
+  expressions.set_inside(definition);
+  static_cast<void>(expressions.resolve(definition.text->body));
 }
 
 }  // namespace entangle::rules

@@ -290,7 +290,7 @@ Typed Expressions::comprehension(const Node& node, const Type* hint) {
   if (hint != nullptr) entry_hint = is_any(*hint) ? *hint : entry_of({*hint, {}}).type;
   const bool pattern = place_ == Place::pattern;
   if (pattern) place_ = Place::when;
-  Expr over = bind(node.names, node.children[1], expr);
+  Expr over = bind(node.parts->names, node.children[1], expr);
   if (pattern) place_ = Place::pattern;
   Typed body = pattern ? operand(node.children[0]) : resolve(node.children[0], hint ? &entry_hint : nullptr);
   expr.args.push_back(std::move(body.expr));
@@ -310,7 +310,7 @@ Typed Expressions::let(const Node& node, const Type* hint) {
   const std::size_t mark = enter();
   Expr expr = make(ExprKind::let, node.span);
   Typed value = resolve(node.children[0]);
-  bind_names(node.names, value.ty, expr);
+  bind_names(node.parts->names, value.ty, expr);
   Typed body = resolve(node.children[1], hint);
   leave(mark);
   expr.args.push_back(std::move(value.expr));
@@ -320,12 +320,12 @@ Typed Expressions::let(const Node& node, const Type* hint) {
 
 Typed Expressions::quantifier(const Node& node) {
   Expr expr = make(node.kind == NodeKind::forall ? ExprKind::forall : ExprKind::exists, node.span);
-  if (node.names.empty() || node.children.size() < 2) {
+  if (node.parts->names.empty() || node.children.size() < 2) {
     report(id::generic, node.span, "only `forall` ranges over the other operands: `forall y @ b: c`");
     return finish(std::move(expr), ty(Base::boolean));
   }
   const std::size_t mark = enter();
-  expr.args.push_back(bind(node.names, node.children[0], expr));
+  expr.args.push_back(bind(node.parts->names, node.children[0], expr));
   expr.args.push_back(want(node.children[1], kBoolean));
   leave(mark);
   return finish(std::move(expr), ty(Base::boolean));
@@ -340,8 +340,8 @@ Typed Expressions::others(const Node& node) {
            "`lemma name<f: maps a -> r>(...)`");
   }
   const std::size_t mark = enter();
-  expr.binders.push_back(declare(node.names[0], ty(Base::tensor)));
-  expr.binders.push_back(declare(node.names[1], ty(Base::axis)));
+  expr.binders.push_back(declare(node.parts->names[0], ty(Base::tensor)));
+  expr.binders.push_back(declare(node.parts->names[1], ty(Base::axis)));
   for (const Slot bound : expr.binders) expr.binder_names.push_back(slots_[bound].name);
   expr.args.push_back(want(node.children[0], kBoolean));
   leave(mark);

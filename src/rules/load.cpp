@@ -1,10 +1,16 @@
 // Files and what they include.
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <deque>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
+#include "entangle/support/parallel.h"
 #include "rules/load.h"
 #include "rules/parser.h"
 #include "rules/resolver.h"
@@ -14,30 +20,49 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A file and what was found wrong in it.
+struct Parsed {
+  support::FileId id = support::kNoFile;
+  bool done = false;
+  syntax::File file;
+  std::vector<support::Diagnostic> diagnostics;
+  std::optional<FileState> before;  // it was read
+
+  void parse() {
+    if (!std::exchange(done, true)) file = parse_file(id, diagnostics);
+  }
+};
+
+// What a text will most likely include, in order: lines that begin with `include "..."`. Parsing tells.
+std::vector<std::string> likely_inclusions(std::string_view text) {
+  constexpr std::string_view kStart = "include \"";
+  std::vector<std::string> result;
+  for (std::size_t at = text.find(kStart); at != std::string_view::npos; at = text.find(kStart, at)) {
+    const std::size_t begin = at + kStart.size();
+    const std::size_t end = text.find_first_of("\"\n", begin);
+    if ((at == 0 || text[at - 1] == '\n') && end != std::string_view::npos && text[end] == '"') {
+      result.emplace_back(text.substr(begin, end - begin));
+    }
+    at = begin;
+  }
+  return result;
+}
+
 class Loader {
  public:
   explicit Loader(const std::vector<std::string>& folders) : folders_(folders) {}
 
-  void add_path(const std::string& path) {
-    std::error_code error;
-    const fs::path real = fs::weakly_canonical(path, error);
-    if (!seen_.insert(error ? path : real.string()).second) return;
-    support::Result<support::FileId> file = support::read_source(path);
-    if (!file) {
-      diagnostics.push_back(support::error(std::string(id::include), {}, file.error().message));
-      return;
-    }
-    files_seen.read.push_back(path);
-    add_file(*file, fs::path(path).parent_path());
+  void add_paths(const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) expect(path);
+    support::for_each_index(expected_.size(), [&](std::size_t k) { expected_[k].parse(); });
+    for (const std::string& path : paths) add_path(path);
   }
 
-  void add_file(support::FileId file, const fs::path& folder) {
-    syntax::File parsed = parse_file(file, diagnostics);
-    for (const syntax::Declaration& declaration : parsed.declarations) {
-      if (const auto* inclusion = std::get_if<syntax::Inclusion>(&declaration.content))
-        include(*inclusion, folder);
-    }
-    files.push_back(std::move(parsed));
+  void add_text(const std::string& name, const std::string& text) {
+    Parsed parsed;
+    parsed.id = support::add_source(name, text);
+    parsed.parse();
+    add(std::move(parsed), fs::path(name).parent_path());
   }
 
   // What is included comes before what includes it.
@@ -46,12 +71,85 @@ class Loader {
   FilesSeen files_seen;
 
  private:
-  void include(const syntax::Inclusion& inclusion, const fs::path& folder) {
-    std::vector<fs::path> tried;
-    if (!inclusion.path.empty()) {
-      tried.push_back(folder / inclusion.path);
-      for (const std::string& other : folders_) tried.push_back(fs::path(other) / inclusion.path);
+  static constexpr std::size_t kUnreadable = ~std::size_t{0};
+
+  // Reads a file and what it seems to include, in the order in which they will be added: so that they can be
+  // parsed at the same time.
+  void expect(const std::string& path) {
+    const auto [place, fresh] = places_.emplace(identity(path), kUnreadable);
+    if (!fresh) return;
+    support::Result<Parsed> file = read(path);
+    if (!file) return;
+    const std::vector<std::string> inclusions = likely_inclusions(support::source_text(file->id));
+    place->second = expected_.size();
+    expected_.push_back(std::move(*file));
+    for (const std::string& inclusion : inclusions) {
+      for (const fs::path& tried : candidates(inclusion, fs::path(path).parent_path())) {
+        std::error_code ignored;
+        if (!fs::is_regular_file(tried, ignored)) continue;
+        expect(tried.string());
+        break;
+      }
     }
+  }
+
+  void add_path(const std::string& path) {
+    const std::string file = identity(path);
+    if (!added_.insert(file).second) return;
+    // What nobody expected is read now.
+    expect(path);
+    std::size_t place = places_.at(file);
+    if (place == kUnreadable) {
+      support::Result<Parsed> again = read(path);
+      if (!again) {
+        diagnostics.push_back(support::error(std::string(id::include), {}, again.error().message));
+        return;
+      }
+      place = expected_.size();
+      expected_.push_back(std::move(*again));
+    }
+    Parsed& parsed = expected_[place];
+    parsed.parse();
+    files_seen.read.push_back({parsed.id, parsed.before});
+    add(std::move(parsed), fs::path(path).parent_path());
+  }
+
+  void add(Parsed parsed, const fs::path& folder) {
+    std::move(parsed.diagnostics.begin(), parsed.diagnostics.end(), std::back_inserter(diagnostics));
+    for (const syntax::Declaration& declaration : parsed.file.declarations) {
+      if (const auto* inclusion = std::get_if<syntax::Inclusion>(&declaration.content))
+        include(*inclusion, folder);
+    }
+    files.push_back(std::move(parsed.file));
+  }
+
+  static support::Result<Parsed> read(const std::string& path) {
+    Parsed result;
+    result.before = state_of(path);
+    const support::Result<support::FileId> file = support::read_source(path);
+    if (!file) return file.error();
+    result.id = *file;
+    return result;
+  }
+
+  // By any path the same.
+  static std::string identity(const std::string& path) {
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(path, error);
+    return error ? path : real.string();
+  }
+
+  std::vector<fs::path> candidates(const std::string& path, const fs::path& folder) const {
+    std::vector<fs::path> tried;
+    if (!path.empty()) {
+      tried.push_back(folder / path);
+      for (const std::string& other : folders_) tried.push_back(fs::path(other) / path);
+    }
+    return tried;
+  }
+
+  void include(const syntax::Inclusion& inclusion, const fs::path& folder) {
+    const std::vector<fs::path> tried = candidates(inclusion.path, folder);
     for (const fs::path& path : tried) {
       std::error_code ignored;
       if (fs::is_regular_file(path, ignored)) {
@@ -67,7 +165,9 @@ class Loader {
   }
 
   const std::vector<std::string>& folders_;
-  std::set<std::string> seen_;
+  std::deque<Parsed> expected_;
+  std::map<std::string, std::size_t> places_;  // by identity: in expected_, or kUnreadable
+  std::set<std::string> added_;
 };
 
 Loaded finish(Loader loader) {
@@ -92,10 +192,20 @@ Loaded finish(Loader loader) {
 
 }  // namespace
 
+std::optional<FileState> state_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  const auto nanoseconds = [](const struct timespec& time) {
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  };
+  return FileState{status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
+                   nanoseconds(status.st_mtim), nanoseconds(status.st_ctim)};
+}
+
 Loaded load_rules(const std::vector<std::string>& paths, const std::vector<std::string>& folders,
                   FilesSeen& seen) {
   Loader loader(folders);
-  for (const std::string& path : paths) loader.add_path(path);
+  loader.add_paths(paths);
   seen = std::move(loader.files_seen);
   return finish(std::move(loader));
 }
@@ -108,7 +218,7 @@ Loaded load_rules(const std::vector<std::string>& paths, const std::vector<std::
 Loaded load_rules_text(const std::string& name, const std::string& text,
                        const std::vector<std::string>& folders) {
   Loader loader(folders);
-  loader.add_file(support::add_source(name, text), std::filesystem::path(name).parent_path());
+  loader.add_text(name, text);
   return finish(std::move(loader));
 }
 

@@ -1,6 +1,8 @@
 // Loading of rule files, with a record of the file system as it was then.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,8 +10,23 @@
 
 namespace entangle::rules {
 
+// What tells one state of a file from another without reading it.
+struct FileState {
+  std::uint64_t device = 0, inode = 0, size = 0;
+  std::int64_t modified = 0, changed = 0;  // nanoseconds
+
+  bool operator==(const FileState&) const = default;
+};
+// Nothing where there is no such file.
+std::optional<FileState> state_of(const std::string& path);
+
+struct FileSeen {
+  support::FileId file;
+  std::optional<FileState> before;  // it was read
+};
+
 struct FilesSeen {
-  std::vector<std::string> read;    // in the order in which they were registered
+  std::vector<FileSeen> read;
   std::vector<std::string> absent;  // where an included file was looked for in vain
 };
 

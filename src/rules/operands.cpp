@@ -93,7 +93,7 @@ void Expressions::operands(const Node& node, const Operator& op, Expr& into) {
     }
     into.args.push_back(std::move(expr));
   };
-  for (const Item& item : node.items) {
+  for (const Item& item : node.parts->items) {
     if (item.kind == Item::Kind::named && place_ == Place::leaf) continue;  // an attribute
     if (item.kind == Item::Kind::comprehension) {
       report(id::syntax, item.span, "a list of operands is written in brackets",
@@ -147,11 +147,11 @@ void Expressions::attributes(const Node& node, const Operator& op, Expr& into) {
     place = &item.parts[1];
   };
   if (place_ == Place::leaf) {
-    for (const Item& item : node.items) {
+    for (const Item& item : node.parts->items) {
       if (item.kind == Item::Kind::named) by_name(item);
     }
   }
-  for (const Item& item : node.attributes) {
+  for (const Item& item : node.parts->attributes) {
     if (item.kind == Item::Kind::named) {
       by_name(item);
     } else if (item.kind != Item::Kind::plain) {
@@ -234,7 +234,7 @@ Typed Expressions::expand(const Node& node, const Definition& definition) {
   }
   std::vector<const Node*> given(definition.parameters.size(), nullptr);
   std::size_t position = 0;
-  for (const std::vector<Item>* items : {&node.items, &node.attributes}) {
+  for (const std::vector<Item>* items : {&node.parts->items, &node.parts->attributes}) {
     for (const Item& item : *items) {
       if (item.kind == Item::Kind::named && item.parts[0].kind == NodeKind::name) {
         const auto at = std::find_if(definition.parameters.begin(), definition.parameters.end(),

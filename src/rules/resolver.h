@@ -34,6 +34,7 @@ class Resolver : private Signatures {
   bool fresh_name(const syntax::Name& name, std::string_view what);
   void implied_functions();
   void check_definitions();
+  void check_definition(const Definition& definition, std::vector<support::Diagnostic>& diagnostics);
 
   // operators.cpp
   void resolve_operator(const syntax::OperatorText& text, Operator& op);

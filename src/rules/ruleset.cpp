@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "entangle/rules/bytes.h"
+
 namespace entangle::rules {
 
 bool has_trait(const Operator& op, Trait trait) {
@@ -26,15 +28,17 @@ bool has_trait(const Operator& op, Trait trait) {
   return false;
 }
 
-Lowerings::Lowerings(std::vector<Head> heads, Decode decode)
+Lowerings::Lowerings(std::vector<Head> heads, Bytes bytes, std::vector<support::FileId> files)
     : heads_(std::move(heads)),
       cells_(std::make_shared<std::vector<Cell>>(heads_.size())),
-      decode_(std::move(decode)) {}
+      bytes_(std::move(bytes)),
+      files_(std::move(files)) {}
 
 const Lowering& Lowerings::operator[](std::size_t index) const {
   Cell& cell = (*cells_)[index];
-  std::call_once(cell.decoded,
-                 [&] { cell.lowering = std::make_unique<const Lowering>(decode_(heads_[index].bytes)); });
+  std::call_once(cell.decoded, [&] {
+    cell.lowering = std::make_unique<const Lowering>(read_lowering(bytes_(index), files_));
+  });
   return *cell.lowering;
 }
 

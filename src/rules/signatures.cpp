@@ -53,7 +53,7 @@ Type Signatures::type(const syntax::TypeText& text, bool lowering) {
   result.base = base->base;
   if (text.of) {
     if (base->of) {
-      result.of = text.of->text;
+      result.of = SharedName(text.of->text);
     } else {
       report(id::unknown_type, text.span, "`" + text.base.text + "` belongs to nothing");
     }
@@ -117,11 +117,11 @@ void Signatures::check_of(const std::vector<Parameter>& parameters, const std::v
   for (const Parameter& p : parameters) {
     if (p.type.of.empty()) continue;
     const std::vector<std::string>& names = p.type.base == Base::count ? clauses : tensors;
-    if (std::find(names.begin(), names.end(), p.type.of) != names.end()) continue;
+    if (std::find(names.begin(), names.end(), p.type.of.text()) != names.end()) continue;
     report(id::unknown_parameter, p.span,
            (p.type.base == Base::count ? "there is no clause `" : "there is no tensor parameter `") +
-               p.type.of + "`",
-           support::did_you_mean(p.type.of, names));
+               p.type.of.text() + "`",
+           support::did_you_mean(p.type.of.text(), names));
   }
 }
 

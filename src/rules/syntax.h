@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -49,6 +51,32 @@ enum class NodeKind : std::uint8_t {
 };
 
 struct Item;
+struct NodeParts;
+
+// A value that is mostly the initial one, and then takes no room.
+template <class T>
+class Rare {
+ public:
+  Rare() = default;
+  Rare(Rare&&) noexcept = default;
+  Rare& operator=(Rare&&) noexcept = default;
+  Rare(const Rare& other) : value_(other.value_ ? std::make_unique<T>(*other.value_) : nullptr) {}
+  Rare& operator=(const Rare& other) { return *this = Rare(other); }
+  ~Rare() = default;
+
+  const T& operator*() const {
+    static const T initial;
+    return value_ ? *value_ : initial;
+  }
+  const T* operator->() const { return &**this; }
+  T& change() {
+    if (!value_) value_ = std::make_unique<T>();
+    return *value_;
+  }
+
+ private:
+  std::unique_ptr<T> value_;
+};
 
 struct Node {
   NodeKind kind = NodeKind::missing;
@@ -57,8 +85,13 @@ struct Node {
   std::uint16_t depth = 1;  // levels of nodes from here on
   Span span;
   std::string text;
-  std::vector<Name> names;  // bound here; call: the names before `=>` in `| y @ b => e`
   std::vector<Node> children;
+  Rare<NodeParts> parts;
+};
+
+// What calls and nodes that bind names have besides.
+struct NodeParts {
+  std::vector<Name> names;  // bound here; call: the names before `=>` in `| y @ b => e`
   std::vector<Item> items;
   std::vector<Item> attributes;
   std::vector<Node> others;  // call: the e of `| y @ b => e`, or nothing
@@ -197,8 +230,8 @@ struct Declaration {
   using Content = std::variant<Inclusion, Acceptance, OperatorText, DefText, FunctionText, LawText, LemmaText,
                                PredicateText, LoweringText>;
   Content content;
-  Span span;         // from the first token to the last
-  std::string text;  // as written
+  Span span;              // from the first token to the last
+  std::string_view text;  // as written, in the source
 };
 
 struct File {

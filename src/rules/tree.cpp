@@ -81,12 +81,14 @@ class Builder {
   Declaration declaration(P::DeclarationContext* context) {
     Declaration result{content(context), source_.span(context), {}};
     const std::size_t start = context->start->getStartIndex();
-    result.text = std::string(source_.text.substr(start, context->stop->getStopIndex() + 1 - start));
+    result.text = source_.text.substr(start, context->stop->getStopIndex() + 1 - start);
     return result;
   }
 
   Node expression(P::ExprContext* context) {
+    if (context->prefixes.empty() && context->rest == nullptr) return operand(context);
     std::vector<Piece> pieces;
+    pieces.reserve(4);
     flatten(context, pieces);
     return chain(std::move(pieces));
   }
@@ -125,9 +127,9 @@ class Builder {
       for (const Node& one : nodes) below = std::max(below, one.depth);
     };
     add(node.children);
-    add(node.others);
-    for (const Item& item : node.items) add(item.parts);
-    for (const Item& item : node.attributes) add(item.parts);
+    add(node.parts->others);
+    for (const Item& item : node.parts->items) add(item.parts);
+    for (const Item& item : node.parts->attributes) add(item.parts);
     if (below == kDeepestTree) refuse(node.span);
     node.depth = static_cast<std::uint16_t>(below + 1);
   }
@@ -303,6 +305,10 @@ class Builder {
 
   // --- expressions
 
+  Node operand(P::ExprContext* context) {
+    return context->special != nullptr ? keyworded(context->special) : postfix(context->operand);
+  }
+
   void flatten(P::ExprContext* context, std::vector<Piece>& pieces) {
     while (context != nullptr) {
       for (const antlr4::Token* prefix : context->prefixes) {
@@ -316,10 +322,10 @@ class Builder {
         piece.span = source_.span(prefix);
         pieces.push_back(std::move(piece));
       }
-      Piece operand;
-      operand.node = context->special != nullptr ? keyworded(context->special) : postfix(context->operand);
-      operand.span = operand.node.span;
-      pieces.push_back(std::move(operand));
+      Piece last;
+      last.node = operand(context);
+      last.span = last.node.span;
+      pieces.push_back(std::move(last));
       context = context->rest == nullptr ? nullptr : flatten_tail(context->rest, pieces);
     }
   }
@@ -414,7 +420,7 @@ class Builder {
     }
     if (keyword == P::LET) {
       Node node = make(NodeKind::let, span, list(expression(context->first), expression(context->second)));
-      node.names = names(context->names);
+      node.parts.change().names = names(context->names);
       return node;
     }
     const NodeKind kind = keyword == P::FORALL ? NodeKind::forall : NodeKind::exists;
@@ -422,18 +428,18 @@ class Builder {
     if (context->at != nullptr) {
       Node node =
           make(kind == NodeKind::forall ? NodeKind::others : NodeKind::exists, span, list(std::move(body)));
-      node.names = names(context->names);
+      node.parts.change().names = names(context->names);
       return node;
     }
     // Several bindings: one quantifier inside the other.
     const std::vector<P::BindingContext*>& more = context->more;
     for (std::size_t i = more.size(); i-- > 0;) {
       Node inner = make(kind, span, list(expression(more[i]->over), std::move(body)));
-      inner.names = names(more[i]->names);
+      inner.parts.change().names = names(more[i]->names);
       body = std::move(inner);
     }
     Node node = make(kind, span, list(expression(context->first), std::move(body)));
-    node.names = names(context->names);
+    node.parts.change().names = names(context->names);
     return node;
   }
 
@@ -458,7 +464,7 @@ class Builder {
     Node node = make(round ? NodeKind::tuple : NodeKind::list, span, std::move(entries));
     if (P::ComprehensionContext* each = context->each) {
       node.kind = NodeKind::comprehension;
-      add_comprehension(each, node.children, node.names);
+      add_comprehension(each, node.children, node.parts.change().names);
       measure(node);
     }
     return node;
@@ -521,13 +527,14 @@ class Builder {
 
   Node call(Node callee, P::SuffixContext* context, Span span) {
     Node node = make(NodeKind::call, span, list(std::move(callee)));
-    node.items = items(context->items);
+    NodeParts& parts = node.parts.change();
+    parts.items = items(context->items);
     if (context->other != nullptr) {
-      node.names = names(context->others);
-      node.others.push_back(expression(context->other));
+      parts.names = names(context->others);
+      parts.others.push_back(expression(context->other));
     }
     node.semicolon = context->semicolon != nullptr;
-    node.attributes = items(context->attributes);
+    parts.attributes = items(context->attributes);
     measure(node);
     return node;
   }

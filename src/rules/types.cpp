@@ -1,6 +1,9 @@
 #include "rules/types.h"
 
 #include <array>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
 #include <utility>
 
 namespace entangle::rules {
@@ -42,9 +45,25 @@ std::pair<Base, int> flat(const Type& type) {
 
 }  // namespace
 
+constinit const std::string SharedName::kEmpty;
+
+SharedName::SharedName(std::string_view text) {
+  if (text.empty()) return;
+  static std::mutex mutex;
+  static auto* all = new std::unordered_map<std::string_view, std::unique_ptr<const std::string>>;
+  const std::lock_guard lock(mutex);
+  auto found = all->find(text);
+  if (found == all->end()) {
+    auto copy = std::make_unique<const std::string>(text);
+    const std::string_view key = *copy;
+    found = all->emplace(key, std::move(copy)).first;
+  }
+  text_ = found->second.get();
+}
+
 std::string to_string(const Type& type) {
   std::string result(kBases[static_cast<std::size_t>(type.base)].word);
-  if (!type.of.empty()) result += "(" + type.of + ")";
+  if (!type.of.empty()) result += "(" + type.of.text() + ")";
   if (type.holes) result += '?';
   if (type.depth == 1 && type.nonempty) {
     result += '+';

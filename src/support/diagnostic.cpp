@@ -17,8 +17,30 @@ namespace entangle::support {
 
 namespace {
 
+std::vector<std::size_t> line_starts_of(const std::string& text) {
+  std::vector<std::size_t> result = {0};
+  for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1)) {
+    result.push_back(at + 1);
+  }
+  return result;
+}
+
 struct Source {
+  explicit Source(std::string where) : path(std::move(where)) {}
+  Source(std::string where, std::string contents)
+      : path(std::move(where)), text(std::move(contents)), line_starts(line_starts_of(text)) {
+    std::call_once(read, [] {});
+  }
+
+  void read_text() {
+    std::call_once(read, [this] {
+      if (Result<std::string> contents = read_file(path)) text = std::move(*contents);
+      line_starts = line_starts_of(text);
+    });
+  }
+
   std::string path;
+  std::once_flag read;
   std::string text;
   std::vector<std::size_t> line_starts;
 };
@@ -34,8 +56,8 @@ Registry& registry() {
   return instance;
 }
 
-const Source& source(FileId file) {
-  static const Source none{{}, {}, {0}};
+Source& registered(FileId file) {
+  static Source none{{}, {}};
   if (file == kNoFile) {
     return none;
   }
@@ -43,6 +65,21 @@ const Source& source(FileId file) {
   const std::shared_lock lock(all.mutex);
   ENTANGLE_CHECK(file <= all.sources.size(), "a file id that no source has");
   return all.sources[file - 1];
+}
+
+// With its text.
+const Source& source(FileId file) {
+  Source& result = registered(file);
+  result.read_text();
+  return result;
+}
+
+template <class... Arguments>
+FileId add(Arguments&&... arguments) {
+  Registry& all = registry();
+  const std::unique_lock lock(all.mutex);
+  all.sources.emplace_back(std::forward<Arguments>(arguments)...);
+  return static_cast<FileId>(all.sources.size());
 }
 
 std::string_view line_text(const Source& source, std::uint32_t line) {
@@ -159,18 +196,15 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 FileId add_source(std::string path, std::string text) {
-  Source added{std::move(path), std::move(text), {0}};
-  for (std::size_t at = added.text.find('\n'); at != std::string::npos; at = added.text.find('\n', at + 1)) {
-    added.line_starts.push_back(at + 1);
-  }
-  Registry& all = registry();
-  const std::unique_lock lock(all.mutex);
-  all.sources.push_back(std::move(added));
-  return static_cast<FileId>(all.sources.size());
+  return add(std::move(path), std::move(text));
+}
+
+FileId add_source_file(std::string path) {
+  return add(std::move(path));
 }
 
 const std::string& source_path(FileId file) {
-  return source(file).path;
+  return registered(file).path;
 }
 
 const std::string& source_text(FileId file) {

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 namespace entangle::support {
@@ -44,13 +43,23 @@ Status OutputFile::open(const std::string& path) {
   return Unit{};
 }
 
+void OutputFile::append(std::string_view text) {
+  if (!stream_.is_open()) {
+    errno = 0;
+    stream_.open(direct_ ? target_ : temporary_, std::ios::binary | std::ios::trunc);
+  }
+  stream_ << text;
+}
+
 Status OutputFile::commit(const std::string& text) {
-  const std::string& path = direct_ ? target_ : temporary_;
-  errno = 0;
-  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
-  stream << text;
-  stream.close();
-  if (!stream) return cannot_write(shown_, errno);
+  append(text);
+  return commit();
+}
+
+Status OutputFile::commit() {
+  append({});
+  stream_.close();
+  if (!stream_) return cannot_write(shown_, errno);
   if (direct_) return Unit{};
   std::error_code failed;
   fs::rename(temporary_, target_, failed);

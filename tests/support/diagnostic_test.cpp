@@ -93,6 +93,21 @@ TEST_CASE("results hold a value or an error") {
   CHECK_THROWS_AS(static_cast<void>(bad.value()), InternalError);
 }
 
+TEST_CASE("a registered file is read when its text is asked for") {
+  const std::string path = std::string(ENTANGLE_BINARY_DIR) + "/support_test_late_input";
+  std::ofstream(path) << "x\n";
+  const FileId file = add_source_file(path);
+  const FileId missing = add_source_file(path + ".missing");
+  CHECK(source_path(file) == path);
+  std::ofstream(path) << "y\nab";
+  CHECK(source_text(file) == "y\nab");
+  std::ofstream(path) << "z";
+  CHECK(source_text(file) == "y\nab");
+  CHECK(span_at(file, 3) == Span{file, 2, 2, 1});
+  CHECK(source_text(missing).empty());
+  CHECK(render(error("a/b", {missing, 3, 1, 1}, "m")) == path + ".missing:3:1: error: m [a/b]\n");
+}
+
 TEST_CASE("files are read and registered") {
   const std::string path = std::string(ENTANGLE_BINARY_DIR) + "/support_test_input";
   std::ofstream(path) << "x\ny";

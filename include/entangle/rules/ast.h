@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "entangle/support/diagnostic.h"
@@ -36,6 +37,22 @@ enum class Base : std::uint8_t {
   any,
 };
 
+// A name that many types share: one copy for the life of the process. Safe for concurrent use.
+class SharedName {
+ public:
+  SharedName() = default;
+  SharedName(std::string_view text);  // NOLINT(implicit)
+
+  operator const std::string&() const { return *text_; }  // NOLINT(implicit)
+  const std::string& text() const { return *text_; }
+  bool empty() const { return text_->empty(); }
+  bool operator==(const SharedName&) const = default;
+
+ private:
+  static const std::string kEmpty;
+  const std::string* text_ = &kEmpty;
+};
+
 // A base type under `depth` levels of list. `x: tensor+` has depth 1 and nonempty. (perm is a list by
 // itself.)
 struct Type {
@@ -44,7 +61,7 @@ struct Type {
   bool nonempty = false;
   bool optional = false;  // lowerings: the argument may be None (`tensor?`, `tensor*?`)
   bool holes = false;     // lowerings: entries of the list may be None (`tensor?*`)
-  std::string of;
+  SharedName of;
 
   bool is_list() const { return depth > 0; }
 };

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,6 +42,9 @@ inline bool is_initial(const tensor::Attr& attr) {
 inline bool is_initial(const std::string& text) {
   return text.empty();
 }
+inline bool is_initial(const SharedName& name) {
+  return name.empty();
+}
 template <class T>
 bool is_initial(const std::vector<T>& list) {
   return list.empty();
@@ -74,16 +79,22 @@ class Writer {
   bool ok() const { return ok_; }
   // How many bytes there are.
   std::size_t size() const { return bytes_.size() + pending_; }
+  // Those from a place on; until more is written.
+  std::string_view since(std::size_t begin) {
+    flush();
+    return std::string_view(bytes_).substr(begin);
+  }
   std::string take() {
     flush();
     return std::move(bytes_);
   }
 
-  void put(std::uint64_t value) {
-    constexpr std::size_t kLongest = 10;
-    if (pending_ + kLongest > sizeof buffer_) flush();
-    for (; value >= 0x80; value >>= 7) buffer_[pending_++] = static_cast<char>(value | 0x80);
-    buffer_[pending_++] = static_cast<char>(value);
+  [[gnu::always_inline]] void put(std::uint64_t value) {
+    if (value < 0x80 && pending_ < sizeof buffer_) {
+      buffer_[pending_++] = static_cast<char>(value);
+    } else {
+      put_long(value);
+    }
   }
   template <class T>
   requires(std::is_enum_v<T> || std::is_integral_v<T>) void put(const T& value) {
@@ -95,6 +106,7 @@ class Writer {
     append(value);
   }
   void put(const std::string& value) { put(std::string_view(value)); }
+  void put(const SharedName& value) { put(std::string_view(value.text())); }
   void put(const tensor::Attr& value);
   void put(const support::Span& value);
   template <class T>
@@ -103,15 +115,7 @@ class Writer {
     for (const T& value : values) put(value);
   }
   // Bytes as they are.
-  void append(std::string_view bytes) {
-    if (pending_ + bytes.size() > sizeof buffer_) flush();
-    if (bytes.size() > sizeof buffer_) {
-      bytes_ += bytes;
-    } else {
-      bytes.copy(buffer_ + pending_, bytes.size());
-      pending_ += bytes.size();
-    }
-  }
+  void append(std::string_view bytes);
   template <class T>
   void put(const std::optional<T>& value) {
     put(value.has_value());
@@ -124,10 +128,8 @@ class Writer {
   }
 
  private:
-  void flush() {
-    bytes_.append(buffer_, pending_);
-    pending_ = 0;
-  }
+  void put_long(std::uint64_t value);
+  void flush();
 
   const std::vector<support::FileId>& files_;
   std::string bytes_;
@@ -183,6 +185,11 @@ class Reader {
     value.assign(rest_.substr(0, size));
     rest_.remove_prefix(size);
   }
+  void get(SharedName& value) {
+    const std::size_t size = length();
+    value = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+  }
   void get(tensor::Attr& value);
   void get(support::Span& value);
   template <class T>
@@ -219,13 +226,6 @@ class Reader {
   bool ok_ = true;
 };
 
-// What stands before the bytes of a lowering.
-struct LoweringEntry {
-  std::string op;
-  bool random = false;
-  std::size_t size = 0;  // of its bytes
-};
-
 // The contents of a rule set but for its lowerings, which follow one by one.
 struct Contents {
   std::vector<Operator> operators;
@@ -235,14 +235,22 @@ struct Contents {
   std::vector<Law> laws;
   std::vector<Accept> accept;  // of each file
   std::uint64_t fingerprint = 0;
-  std::vector<LoweringEntry> lowerings;
+  std::vector<Lowerings::Head> lowerings;
 };
 
-void write(Writer& writer, const Lowering& lowering);
-// The lowerings that `bytes` holds one after the other; `owner` keeps the bytes. Nothing if they do not end
-// where the last one ends.
-std::optional<Lowerings> lowerings_in(std::shared_ptr<const std::string> owner, std::string_view bytes,
-                                      std::vector<LoweringEntry> entries,
-                                      const std::vector<support::FileId>& files);
+// Adds the bytes of a lowering.
+Lowerings::Head write_lowering(Writer& writer, const Lowering& lowering);
+Lowering read_lowering(std::string_view bytes, const std::vector<support::FileId>& files);
+// Adds everything but the bytes of the lowerings.
+void write_contents(Writer& writer, const RuleSet& rules);
+// Makes of the entries what gives the bytes of each.
+using LoweringSource = std::function<std::optional<Lowerings::Bytes>(const std::vector<Lowerings::Head>&)>;
+// The rule set again. Null if what is read is none, or there is no source of its lowerings.
+std::shared_ptr<const RuleSet> read_contents(Reader& reader, const std::vector<support::FileId>& files,
+                                             const LoweringSource& source);
+// The source of lowerings whose bytes follow one another in `bytes`; `owner` keeps these.
+std::optional<Lowerings::Bytes> lowerings_within(std::shared_ptr<const std::string> owner,
+                                                 std::string_view bytes,
+                                                 const std::vector<Lowerings::Head>& entries);
 
 }  // namespace entangle::rules

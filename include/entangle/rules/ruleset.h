@@ -175,16 +175,21 @@ struct Lowering {
 // first asked for: a library has hundreds, a program uses a few dozen. Copies share them.
 class Lowerings {
  public:
+  // What is known of a lowering without decoding it.
   struct Head {
-    // What is known of a lowering without decoding it.
     std::string op;
     bool random = false;
-    std::string_view bytes;  // kept by whoever decodes them
+    std::size_t size = 0;    // of its bytes
+    std::uint64_t hash = 0;  // of its bytes
   };
-  using Decode = std::function<Lowering(std::string_view)>;
+  // The bytes of the lowering with an index.
+  using Bytes = std::function<std::string(std::size_t)>;
 
   Lowerings() = default;
-  Lowerings(std::vector<Head> heads, Decode decode);
+  // `files` are those of the rule set, in order.
+  Lowerings(std::vector<Head> heads, Bytes bytes, std::vector<support::FileId> files);
+
+  std::string bytes(std::size_t index) const { return bytes_(index); }
 
   std::size_t size() const { return heads_.size(); }
   const Head& head(std::size_t index) const { return heads_[index]; }
@@ -215,7 +220,8 @@ class Lowerings {
 
   std::vector<Head> heads_;
   std::shared_ptr<std::vector<Cell>> cells_;
-  Decode decode_;
+  Bytes bytes_;
+  std::vector<support::FileId> files_;
 };
 
 enum class Accept : std::uint8_t { none, bounded, proved };

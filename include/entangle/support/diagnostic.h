@@ -32,6 +32,8 @@ struct Span {
 
 // Registers a source and returns its id. `path` is shown to the user as given.
 FileId add_source(std::string path, std::string text);
+// The same for a file whose text is read when somebody asks for it; "" if it cannot be read then.
+FileId add_source_file(std::string path);
 // The path of a registered source; "" for kNoFile.
 const std::string& source_path(FileId file);
 // The text of a registered source; "" for kNoFile.

@@ -1,7 +1,9 @@
 // A file that appears complete or not at all.
 #pragma once
 
+#include <fstream>
 #include <string>
+#include <string_view>
 
 #include "entangle/support/diagnostic.h"
 
@@ -20,11 +22,15 @@ class OutputFile {
 
   // Error: `support/cannot-write`.
   Status open(const std::string& path);
+  // A part of the text; whether it could be written commit() tells.
+  void append(std::string_view text);
+  Status commit();
   Status commit(const std::string& text);
 
  private:
   std::string shown_, target_, temporary_;
   bool direct_ = false;
+  std::ofstream stream_;
 };
 
 // Both in one.
