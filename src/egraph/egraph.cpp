@@ -555,20 +555,28 @@ TermId EGraph::find_node(rules::OpId op, const tensor::Attr& given_attrs,
   return id == kNoTerm || impl_->nodes[id].state == NodeState::ghost ? kNoTerm : impl_->find(id);
 }
 
-void EGraph::append_user_nodes(TermId id, std::vector<TermId>& out, rules::OpId op) const {
-  const Class& data = impl_->class_of(id);
-  for (std::uint32_t at = data.first_user; at != kNone; at = impl_->links[at].next) {
-    const TermId user = impl_->links[at].node;
-    const Node& node = impl_->nodes[user];
-    if (node.state == NodeState::live && (op == rules::kNoOp || node.op == op)) {
-      out.push_back(user);
-    }
+std::vector<TermId> EGraph::user_terms(TermId id) const {
+  std::vector<TermId> result;
+  for (std::uint32_t at = impl_->class_of(id).first_user; at != kNone; at = impl_->links[at].next) {
+    result.push_back(impl_->links[at].node);
   }
+  return result;
+}
+
+std::uint64_t EGraph::user_terms_version(TermId id) const {
+  const Class& data = impl_->class_of(id);
+  return std::uint64_t{data.first_user} << 32 | data.last_user;
+}
+
+bool EGraph::is_node(TermId id) const {
+  return impl_->nodes[id].state == NodeState::live;
 }
 
 std::vector<TermId> EGraph::user_nodes(TermId id, rules::OpId op) const {
-  std::vector<TermId> result;
-  append_user_nodes(id, result, op);
+  std::vector<TermId> result = user_terms(id);
+  std::erase_if(result, [&](TermId user) {
+    return !is_node(user) || (op != rules::kNoOp && impl_->nodes[user].op != op);
+  });
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;

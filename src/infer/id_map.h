@@ -1,4 +1,4 @@
-// IdMap: a small hash map from term ids, for sets and numberings that live as long as one local problem.
+// IdMap: a small hash map from term ids and other numbers below kNoTerm, for sets and numberings that live as long as one local problem.
 #pragma once
 
 #include <cstddef>
@@ -36,6 +36,7 @@ class IdMap {
     return slot.id == id ? &slot.value : nullptr;
   }
   bool contains(term::TermId id) const { return find(id) != nullptr; }
+  std::uint32_t size() const { return size_; }
 
  private:
   struct Slot {
@@ -62,7 +63,7 @@ class IdMap {
   }
 
   std::vector<Slot> slots_;  // a power of two, at most half full
-  std::size_t size_ = 0;
+  std::uint32_t size_ = 0;
 };
 
 // A set of term ids.

@@ -19,7 +19,7 @@ void Joint::close_distributed() {
   distributed_end_ = static_cast<TermId>(graph_.term_count());
 }
 
-void Joint::refresh() {
+void Joint::catch_up() {
   entries_.resize(graph_.term_count());
   constant_.resize(graph_.term_count(), Constant::unknown);
   const auto& log = graph_.merge_log();
@@ -51,14 +51,22 @@ const std::vector<Owner>& Joint::owners(TermId id) {
   return entry(id).owners;
 }
 
-void Joint::append_users(TermId id, std::vector<TermId>& out) const {
-  const auto before = static_cast<std::ptrdiff_t>(out.size());
-  graph_.append_user_nodes(id, out);
-  out.erase(
-      // A term of the distributed program needs no look at its class.
-      std::remove_if(out.begin() + before, out.end(),
-                     [&](TermId user) { return user >= distributed_end_ && !is_distributed(user); }),
-      out.end());
+std::span<const Joint::User> Joint::users(TermId id) {
+  const TermId canonical = graph_.find(id);
+  const std::uint64_t version = graph_.user_terms_version(canonical);
+  Users& users = users_[canonical];
+  if (users.version != version) {
+    users.version = version;
+    users.all.clear();
+    for (const TermId term : graph_.user_terms(canonical)) {
+      const auto node = graph_.original(term);
+      const auto needed = [&](TermId child) { return graph_.find(child) != canonical && !constant(child); };
+      const auto other = graph_.rules().op(node.op).rearranges ? node.children.end()
+                                                               : std::ranges::find_if(node.children, needed);
+      users.all.push_back({term, other == node.children.end() ? kNoTerm : *other});
+    }
+  }
+  return users.all;
 }
 
 void Joint::set_resolved(TermId id) {
@@ -74,7 +82,7 @@ bool Joint::resolved(TermId id) {
   return e.resolved || (!e.result && is_distributed(id)) || constant(id);
 }
 
-std::vector<TermId> Joint::relations(TermId id) {
+const std::vector<TermId>& Joint::relations(TermId id) {
   return entry(id).relations;
 }
 

@@ -11,7 +11,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "entangle/egraph/egraph.h"
@@ -39,9 +41,19 @@ class Joint {
   void add_owner(TermId id, const Owner& owner);
   const std::vector<Owner>& owners(TermId id);
   bool is_tensor(TermId id) { return !owners(id).empty(); }
-  // Adds the applications of the distributed program that use the class to the end of `out`, in no particular
-  // order, some perhaps twice.
-  void append_users(TermId id, std::vector<TermId>& out) const;
+  // An application with an operand of some class, and another operand of it that is not constant: kNoTerm
+  // when there is none, or when it can do without, since it only rearranges.
+  struct User {
+    TermId term = kNoTerm;
+    TermId other = kNoTerm;
+  };
+  // Those of the class, in no particular order, some perhaps twice: all that are `in_use`, and others. Valid
+  // until the next call. (A class may have thousands, which all other operands are to be looked up of.)
+  std::span<const User> users(TermId id);
+  // Whether a user is an application of the distributed program now.
+  bool in_use(TermId user) const {
+    return graph_.is_node(user) && (user < distributed_end_ || is_distributed(user));
+  }
   // The applications and leaves of the class, ascending.
   std::vector<TermId> members(TermId id) const { return graph_.node_ids(id); }
   // Whether the class holds a term of the distributed program (its canonical id is its oldest).
@@ -69,7 +81,8 @@ class Joint {
   // the distributed program has, too.
   bool resolved(TermId id);
   // Clean applications known for the class, in the order they were found.
-  std::vector<TermId> relations(TermId id);
+  // Valid until something is related or joined.
+  const std::vector<TermId>& relations(TermId id);
 
   // Nothing more to know: one scalar everywhere, or an operator without operands, or rearranged such.
   bool constant(TermId id);
@@ -79,7 +92,11 @@ class Joint {
   bool computed_number(TermId id);
 
   // Brings the tables up to date after merges; called by every query.
-  void refresh();
+  void refresh() {
+    if (seen_merges_ < graph_.merge_count() || entries_.size() < graph_.term_count()) {
+      catch_up();
+    }
+  }
 
  private:
   struct Entry {
@@ -89,6 +106,11 @@ class Joint {
     bool result = false;
   };
   enum class Constant : std::uint8_t { unknown, no, computed, yes };
+  struct Users {
+    std::uint64_t version = ~std::uint64_t{0};  // of the e-graph's list: the empty one
+    std::vector<User> all;
+  };
+  void catch_up();
   Entry& entry(TermId id);
   TermId build(const relation::CleanTerm& clean, const std::vector<TermId>& classes);
   Constant constancy(TermId id);
@@ -99,6 +121,7 @@ class Joint {
   TermId distributed_end_ = 0;
   std::vector<Entry> entries_;      // by term id; the data of a class is at its canonical id
   std::vector<Constant> constant_;  // likewise, unless the class has changed since; asked for all the time
+  std::unordered_map<TermId, Users> users_;  // by canonical id
   std::size_t seen_merges_ = 0;
 };
 

@@ -86,11 +86,7 @@ const std::vector<bool>& Memo::site_attributes(rules::OpId op) {
 }
 
 std::size_t Memo::Hash::operator()(const MemoKey& key) const {
-  std::uint64_t hash = key.size();
-  for (const std::uint64_t word : key) {
-    hash = support::hash_combine(hash, word);
-  }
-  return hash;
+  return support::hash_words(key);
 }
 
 std::uint64_t Memo::number_of_text(const std::optional<std::string>& text) {
@@ -132,14 +128,14 @@ void Memo::add_class(TermId id, Names& names, Names& places, MemoKey& key) {
   if (!owners.empty()) {
     key.insert(key.end(), {kOwners, owners.size()});
     for (const Owner& owner : owners) {
-      key.insert(key.end(), {static_cast<std::uint64_t>(owner.rank),
-                             names.emplace(owner.name, names.size()).first->second,
-                             places.emplace(owner.place, places.size()).first->second});
+      key.insert(key.end(),
+                 {static_cast<std::uint64_t>(owner.rank), *names.emplace(owner.name, names.size()).first,
+                  *places.emplace(owner.place, places.size()).first});
     }
   }
 }
 
-void Memo::add_application(const Selection& selection, TermId term, Names& sites, MemoKey& key) {
+void Memo::add_application(const Selection& selection, TermId term, Sites& sites, MemoKey& key) {
   const auto node = joint_.graph().original(term);
   key.insert(key.end(), {kApplication, node.op, selection.position(term), node.children.size()});
   for (const TermId child : node.children) {
@@ -159,7 +155,7 @@ void Memo::add_application(const Selection& selection, TermId term, Names& sites
 MemoKey Memo::key(const Selection& selection, const std::vector<TermId>& targets, Effort effort) {
   Names names;
   Names places;
-  Names sites;
+  Sites sites;
   MemoKey key{static_cast<std::uint64_t>(effort), static_cast<std::uint64_t>(selection.reopened())};
   std::size_t classes = 0;
   const auto add_classes = [&](std::size_t end) {

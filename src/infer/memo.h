@@ -67,7 +67,8 @@ class Memo {
   struct Hash {
     std::size_t operator()(const MemoKey& key) const;
   };
-  using Names = std::unordered_map<std::uint64_t, std::uint64_t>;
+  using Names = IdMap<std::uint32_t>;
+  using Sites = std::unordered_map<std::uint64_t, std::uint64_t>;
   struct Known {
     std::string kept;                  // of an earlier run, until it is asked for
     std::optional<Solution> solution;  // none: `kept` is not read yet, or does not fit
@@ -87,7 +88,7 @@ class Memo {
   // The type of a clean expression over the classes; none where it has no type or is not clean.
   std::optional<tensor::TensorType> type_of(const relation::CleanTerm& clean, const Selection& selection);
   void add_class(TermId id, Names& names, Names& places, MemoKey& key);
-  void add_application(const Selection& selection, TermId term, Names& sites, MemoKey& key);
+  void add_application(const Selection& selection, TermId term, Sites& sites, MemoKey& key);
 
   Joint& joint_;
   // By operator: which attributes are mere names of call sites; empty where none is.

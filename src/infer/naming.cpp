@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "entangle/relation/clean.h"
+#include "entangle/support/hash.h"
 
 namespace entangle::infer {
 
@@ -11,6 +12,19 @@ using graph::NodeIndex;
 using graph::TensorRef;
 
 namespace {
+
+// A text of a graph, and a number that belongs to it.
+struct Text {
+  std::string_view text;
+  std::uint64_t number = 0;
+  bool operator==(const Text&) const = default;
+};
+struct TextHash {
+  std::size_t operator()(const Text& key) const {
+    return support::hash_combine(std::hash<std::string_view>()(key.text), key.number);
+  }
+};
+using Numbers = std::unordered_map<Text, std::uint32_t, TextHash>;
 
 // Calls visit(term) for everything below `term` that `known` does not hold, operands after their users.
 template <class Known, class Visit>
@@ -92,10 +106,10 @@ Place SequentialNames::place(TermId term) const {
 }
 
 DistributedNames::DistributedNames(const graph::Lowered& lowered, Joint& joint) : lowered_(lowered) {
-  std::unordered_map<std::string, std::uint32_t> names;
-  std::unordered_map<std::string, std::uint32_t> places;
-  const auto number = [](std::unordered_map<std::string, std::uint32_t>& table, const std::string& key) {
-    return table.emplace(key, static_cast<std::uint32_t>(table.size())).first->second;
+  Numbers names;
+  Numbers places;
+  const auto number = [](Numbers& table, std::string_view text, std::uint64_t more) {
+    return table.emplace(Text{text, more}, static_cast<std::uint32_t>(table.size())).first->second;
   };
   for (const TensorRef& tensor : lowered.tensors()) {
     const TermId term = lowered.term(tensor);
@@ -108,9 +122,8 @@ DistributedNames::DistributedNames(const graph::Lowered& lowered, Joint& joint) 
     first_.emplace(term, tensors_.size());
     tensors_.push_back(tensor);
     output_.push_back(std::ranges::find(outputs, tensor.node) != outputs.end());
-    const std::string result = "[" + std::to_string(tensor.result) + "]";
-    joint.add_owner(term, Owner{static_cast<int>(tensor.rank), index, number(names, node.name + result),
-                                number(places, std::to_string(tensor.node) + " " + node.op + result)});
+    joint.add_owner(term, Owner{static_cast<int>(tensor.rank), index, number(names, node.name, tensor.result),
+                                number(places, node.op, std::uint64_t{tensor.node} << 32 | tensor.result)});
   }
   for (const TensorRef& tensor : tensors_) {
     const auto known = [&](TermId t) { return first_.contains(t) || inside_.contains(t); };

@@ -121,13 +121,24 @@ std::vector<TermId> Selection::reachable(int steps) const {
   EGraph& from = joint_.graph();
   std::vector<TermId> queue;  // a heap, the oldest first: operands come before their users
   IdMap<int> steps_to;        // of the classes that are known
+  const auto known = [&](TermId operand) {
+    return steps_to.contains(operand) || joint_.constant(operand) || joint_.computed_number(operand);
+  };
+  const auto ready = [&](TermId term) {
+    const auto node = from.original(term);
+    // Of what is put together from blocks, a block that is at hand is enough: the others stay unknown.
+    return is_layout(node.op) ||
+           std::ranges::all_of(node.children, [&](TermId child) { return known(from.find(child)); });
+  };
   const auto add = [&](TermId joint_class, int cost) {
     // What uses one scalar everywhere is met through its other operands.
     if (steps_to.emplace(joint_class, cost).second && !from.uniform(joint_class)) {
-      const std::size_t before = queue.size();
-      joint_.append_users(joint_class, queue);
-      for (std::size_t end = before + 1; end <= queue.size(); ++end) {
-        std::push_heap(queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(end), std::greater<>());
+      for (const auto& [user, other] : joint_.users(joint_class)) {
+        // What is not ready is met again through the last of its operands.
+        if ((other == kNoTerm || known(from.find(other))) && joint_.in_use(user) && ready(user)) {
+          queue.push_back(user);
+          std::push_heap(queue.begin(), queue.end(), std::greater<>());
+        }
       }
     }
   };
@@ -143,24 +154,13 @@ std::vector<TermId> Selection::reachable(int steps) const {
     if (done.contains(term)) {
       continue;
     }
-    const auto node = from.original(term);
-    int cost = 0;
-    bool all = true;
-    bool any = false;
-    for (const TermId child : node.children) {
-      const TermId operand = from.find(child);
-      if (const int* known = steps_to.find(operand)) {
-        cost = std::max(cost, *known);
-        any = true;
-      } else if (!joint_.constant(operand) && !joint_.computed_number(operand)) {
-        all = false;
+    int most = 0;
+    for (const TermId child : from.original(term).children) {
+      if (const int* known = steps_to.find(from.find(child))) {
+        most = std::max(most, *known);
       }
     }
-    // Of what is put together from blocks, a block that is at hand is enough: the others stay unknown.
-    if (!all && !(any && is_layout(node.op))) {
-      continue;
-    }
-    cost += steps_free(term) ? 0 : 1;
+    const int cost = most + (steps_free(term) ? 0 : 1);
     if (cost <= steps) {
       done.insert(term);
       result.push_back(term);

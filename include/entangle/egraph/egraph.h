@@ -155,8 +155,12 @@ class EGraph final : public term::Store {
   std::vector<TermId> users(TermId id) const;
   // The ids of those nodes themselves, ascending; with `op`, only of that operator.
   std::vector<TermId> user_nodes(TermId id, rules::OpId op = rules::kNoOp) const;
-  // The same at the end of `out`, in no particular order, some perhaps twice.
-  void append_user_nodes(TermId id, std::vector<TermId>& out, rules::OpId op = rules::kNoOp) const;
+  // All terms with an operand of the class, also those that are no nodes (yet, or any more), in no particular
+  // order, some perhaps twice; and a number that changes whenever there is one more: ~0 for none.
+  std::vector<TermId> user_terms(TermId id) const;
+  std::uint64_t user_terms_version(TermId id) const;
+  // Whether the term is a node of its class.
+  bool is_node(TermId id) const;
   // A cheapest term of the class, printed in the language's spelling (leaves by label).
   std::string print(TermId id) const;
   // The term as it was built; long ones are cut (`t12` stands for term 12).

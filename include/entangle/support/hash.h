@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace entangle::support {
@@ -40,6 +41,17 @@ constexpr std::uint64_t hash_bytes(std::string_view bytes) {
     hash ^= hash >> 32;
   }
   if (at < bytes.size()) hash = (hash ^ word(at, bytes.size() - at)) * kOdd;
+  return mix(hash);
+}
+
+// The same of words.
+constexpr std::uint64_t hash_words(std::span<const std::uint64_t> words) {
+  constexpr std::uint64_t kOdd = 0x9fb21c651e98df25ULL;
+  std::uint64_t hash = 0xcbf29ce484222325ULL ^ words.size();
+  for (const std::uint64_t word : words) {
+    hash = (hash ^ word) * kOdd;
+    hash ^= hash >> 32;
+  }
   return mix(hash);
 }
 
