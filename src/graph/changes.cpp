@@ -32,43 +32,55 @@ std::set<TermId> Lowerer::bases(std::uint32_t rank, NodeIndex node) const {
       result.insert(target_.find(term));
     }
   }
-  if (const auto shared = ranks_[rank].shared.find(node); shared != ranks_[rank].shared.end()) {
-    result.insert(shared->second.begin(), shared->second.end());
-  }
   return result;
 }
 
-// The earlier nodes some of whose elements these operands of a node hold, which it changes. What the node
-// returns shares them, too.
-std::vector<NodeIndex> Lowerer::sharing(std::uint32_t rank, NodeIndex node,
-                                        const std::vector<NodeIndex>& operands) {
-  std::set<TermId> changed;
-  for (const NodeIndex operand : operands) {
-    changed.merge(bases(rank, operand));
+// Says what the nodes before `end` hold, as far as it is not said yet.
+void Lowerer::hold_nodes(std::uint32_t rank, NodeIndex end) {
+  RankState& state = ranks_[rank];
+  const auto& merges = target_.merge_log();
+  for (; state.seen_merges < merges.size(); ++state.seen_merges) {
+    state.aliases.same(merges[state.seen_merges].first, merges[state.seen_merges].second);
   }
-  std::set<NodeIndex> found;
-  for (bool more = true; more;) {
-    more = false;
-    for (NodeIndex earlier = 0; earlier < node; ++earlier) {
-      std::set<TermId> own = bases(rank, earlier);
-      if (found.contains(earlier) ||
-          std::none_of(own.begin(), own.end(), [&](TermId base) { return changed.contains(base); })) {
-        continue;
-      }
-      found.insert(earlier);
-      if (ranks_[rank].shared.contains(earlier)) {  // views of what was returned there
-        changed.merge(own);
-        more = true;
+  for (const NodeIndex node : state.renewed) {
+    state.aliases.hold(node, bases(rank, node));
+  }
+  state.renewed.clear();
+  while (state.aliases.held() < end) {
+    const NodeIndex node = state.aliases.held();
+    state.aliases.hold(node, bases(rank, node));
+    if (lowered_.nodes[rank][node].kind == Kind::pick) {
+      const NodeIndex source = node_of(rank, node).args[0].ref()->node;
+      if (state.aliases.linked(source)) {
+        state.aliases.link(node, source);
       }
     }
   }
-  for (const NodeIndex earlier : found) {
-    ranks_[rank].shared[earlier].merge(bases(rank, earlier));
+}
+
+// Whether a node after this one names an earlier one, or it is an output.
+bool Lowerer::needed_after(std::uint32_t rank, NodeIndex node, NodeIndex earlier) const {
+  return ranks_[rank].last_use[earlier] > node;
+}
+
+// The earlier nodes some of whose elements these operands of a node hold, which it changes, or their views.
+// What the node returns shares them, too.
+std::vector<NodeIndex> Lowerer::sharing(std::uint32_t rank, NodeIndex node,
+                                        const std::vector<NodeIndex>& operands) {
+  RankState& state = ranks_[rank];
+  const Graph& graph = *state.graph;
+  if (state.last_use.empty()) {
+    state.last_use.resize(graph.nodes.size(), 0);
+    for (NodeIndex user = 0; user < graph.nodes.size(); ++user) {
+      for_each_operand(graph.nodes[user], [&](NodeIndex operand) { state.last_use[operand] = user; });
+    }
+    for (const NodeIndex output : graph.outputs) {
+      state.last_use[output] = kNoNode;
+    }
   }
-  if (!operands.empty()) {
-    ranks_[rank].shared[node].merge(changed);
-  }
-  return {found.begin(), found.end()};
+  hold_nodes(rank, node);
+  return state.aliases.change(operands, node,
+                              [&](NodeIndex earlier) { return needed_after(rank, node, earlier); });
 }
 
 // An operator that works in place by its name has run, with `mutates`: what it changed has its new value in
@@ -77,7 +89,7 @@ std::vector<NodeIndex> Lowerer::sharing(std::uint32_t rank, NodeIndex node,
 void Lowerer::retire(std::uint32_t rank, NodeIndex node) {
   const Graph& graph = *ranks_[rank].graph;
   const Node& at = node_of(rank, node);
-  if (at.mutates.empty() || !changes_operands(at.op)) {
+  if (at.mutates.empty() || !operation_of(rank, node).changes_operands) {
     return;
   }
   std::vector<NodeIndex> operands;
@@ -87,16 +99,14 @@ void Lowerer::retire(std::uint32_t rank, NodeIndex node) {
     }
   }
   for (const NodeIndex earlier : sharing(rank, node, operands)) {
-    bool named_later = false;
-    for (NodeIndex later = node + 1; later < graph.nodes.size() && !named_later; ++later) {
-      for_each_operand(graph.nodes[later],
-                       [&](NodeIndex operand) { named_later = named_later || operand == earlier; });
+    if (!needed_after(rank, node, earlier)) {
+      continue;
     }
     const std::string reason = "`" + at.name + "` (" + at.op +
                                ") changes it in place: its new value is a result of `" + at.name + "`";
     if (std::find(graph.outputs.begin(), graph.outputs.end(), earlier) != graph.outputs.end()) {
       block(rank, earlier, reason);
-    } else if (named_later) {
+    } else {
       std::vector<TermId> terms = ranks_[rank].terms(earlier);
       for (std::size_t k = 0; k < terms.size(); ++k) {
         if (terms[k] != kNoTerm) {
@@ -107,6 +117,7 @@ void Lowerer::retire(std::uint32_t rank, NodeIndex node) {
       }
       ranks_[rank].stale[earlier] = std::move(terms);
     }
+    ranks_[rank].renewed.push_back(earlier);
   }
 }
 
@@ -139,14 +150,17 @@ std::vector<NodeIndex> Lowerer::changed_operands(std::uint32_t rank, NodeIndex n
 // it may have changed, and the views of that, are unknown from here on.
 void Lowerer::spoil(std::uint32_t rank, NodeIndex node, bool described) {
   const Node& at = node_of(rank, node);
-  if (!may_change_operands(at.op) && !without_result(at)) {
+  if (!operation_of(rank, node).may_change_operands && !without_result(at)) {
     return;
   }
   const std::string reason =
       "`" + at.name + "` (" + at.op + ") " +
       (without_result(at) ? "gives no result: it may change it" : "changes it in place and does not say so");
   for (const NodeIndex earlier : sharing(rank, node, changed_operands(rank, node, described))) {
-    block(rank, earlier, reason);
+    if (lowered_.nodes[rank][earlier].kind != Kind::blocked || needed_after(rank, node, earlier)) {
+      block(rank, earlier, reason);
+      ranks_[rank].renewed.push_back(earlier);
+    }
   }
 }
 

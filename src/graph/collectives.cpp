@@ -48,21 +48,10 @@ void collect_types(const egraph::EGraph& target, const Value& value, std::vector
 
 }  // namespace
 
-// The declaration that says the node is one that ranks run together; null when it is not.
-const rules::Lowering* Lowerer::communication(std::uint32_t rank, NodeIndex node) const {
-  const rules::RuleSet& rules = target_.rules();
-  for (const std::size_t index : declarations(node_of(rank, node).op)) {
-    if (rules.lowerings()[index].kind != LoweringKind::local) {
-      return &rules.lowerings()[index];
-    }
-  }
-  return nullptr;
-}
-
 // Nothing is declared for it, but it runs in a process group.
 bool Lowerer::is_unknown_collective(std::uint32_t rank, NodeIndex node) const {
   const Node& at = node_of(rank, node);
-  if (!declarations(at.op).empty()) {
+  if (!operation_of(rank, node).declarations->empty()) {
     return false;
   }
   if (at.kwarg("group") != nullptr || at.kwarg("group_name") != nullptr) {
@@ -99,7 +88,7 @@ void Lowerer::mismatch(Mismatch::What what, std::vector<Mismatch::Place> places,
 
 // A rank comes to such a node: it goes on at once, or waits.
 bool Lowerer::arrive(std::uint32_t rank, NodeIndex node) {
-  const rules::Lowering& lowering = *communication(rank, node);
+  const rules::Lowering& lowering = *operation_of(rank, node).communication;
   Waiting& waiting = waiting_[rank];
   if (lowering.kind == LoweringKind::send) {
     return send(rank, node, lowering);
@@ -110,7 +99,7 @@ bool Lowerer::arrive(std::uint32_t rank, NodeIndex node) {
   if (waiting.what == Waiting::For::nothing) {
     const rules::RuleSet& rules = target_.rules();
     std::optional<Group> group;
-    for (const std::size_t index : declarations(node_of(rank, node).op)) {
+    for (const std::size_t index : *operation_of(rank, node).declarations) {
       support::Result<std::optional<Group>> found =
           Binder(target_, ranks_[rank], node, rules.lowerings()[index]).group();
       if (!found) {
@@ -172,7 +161,7 @@ bool Lowerer::collective(const Group& group) {
   Truth same = Truth::yes;
   std::string reason = "no declaration of `" + first.op + "` covers these arguments";
   const rules::RuleSet& rules = target_.rules();
-  for (const std::size_t index : declarations(first.op)) {
+  for (const std::size_t index : *operation_of(members[0].rank, members[0].node).declarations) {
     const rules::Lowering& lowering = rules.lowerings()[index];
     if (lowering.kind != LoweringKind::collective) {
       continue;
@@ -314,8 +303,7 @@ std::vector<Frame> Lowerer::joined(const Group& group, const std::vector<Member>
     set(lowering.group_size, Value(Int(frames.size())));
     set(lowering.group_ranks, Value(ranks));
     frames[i].members = own;
-    const std::string& op = node_of(members[i].rank, members[i].node).op;
-    set(lowering.site, Value(Int(ranks_[members[i].rank].site(op))));
+    set(lowering.site, Value(Int(site(members[i].rank, members[i].node))));
     set(lowering.draw, Value(Int(draw(members[i].rank, members[i].node))));
   }
   return frames;
@@ -424,7 +412,7 @@ bool Lowerer::send(std::uint32_t rank, NodeIndex node, const rules::Lowering& lo
 bool Lowerer::receive(std::uint32_t rank) {
   const NodeIndex node = ranks_[rank].at;
   const Node& at = node_of(rank, node);
-  const rules::Lowering& lowering = *communication(rank, node);
+  const rules::Lowering& lowering = *operation_of(rank, node).communication;
   Waiting& waiting = waiting_[rank];
   if (waiting.what == Waiting::For::nothing) {
     Binder binder(target_, ranks_[rank], node, lowering);

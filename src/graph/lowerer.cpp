@@ -35,6 +35,14 @@ Lowerer::Lowerer(const std::vector<Graph>& graphs, egraph::EGraph& target, const
     lowered_.graphs.push_back(&graphs[i]);
     ranks_.push_back(start(graphs[i], lowered_.nodes[i]));
   }
+  for (RankState& state : ranks_) {
+    for (const Node& node : state.graph->nodes) {
+      state.operations.push_back(&known_operation(node.op));
+    }
+  }
+  for (RankState& state : ranks_) {
+    state.sites.resize(operator_sites_.size());
+  }
   waiting_.resize(graphs.size());
 }
 
@@ -68,7 +76,7 @@ support::Result<Lowered> Lowerer::run() {
       RankState& state = ranks_[rank];
       while (state.at < graphs_[rank].nodes.size() && !error_ && !lowered_.mismatch) {
         const NodeIndex before = state.at;
-        const bool meets = communication(rank, before) != nullptr;
+        const bool meets = operation_of(rank, before).communication != nullptr;
         if (!step(rank) || state.at == before) {
           break;
         }
@@ -109,7 +117,7 @@ bool Lowerer::step(std::uint32_t rank) {
   const NodeIndex node = state.at;
   const Node& at = node_of(rank, node);
   if (waiting_[rank].what == Waiting::For::nothing) {
-    state.count_site(at.op);
+    ++state.sites[operation_of(rank, node).site];
   }
   bool good = true;
   if (at.op == "output") {
@@ -120,7 +128,7 @@ bool Lowerer::step(std::uint32_t rank) {
     good = constant(rank, node);
   } else if (at.op == "getitem" || at.op == "operator.getitem") {
     good = pick(rank, node);
-  } else if (communication(rank, node) != nullptr) {
+  } else if (operation_of(rank, node).communication != nullptr) {
     return arrive(rank, node);
   } else {
     good = operation(rank, node);
@@ -248,6 +256,7 @@ bool Lowerer::accept(std::uint32_t rank, NodeIndex node, const Value& value, con
 void Lowerer::block(std::uint32_t rank, NodeIndex node, const std::string& reason) {
   const Node& at = node_of(rank, node);
   LoweredNode& out = lowered_.nodes[rank][node];
+  ranks_[rank].stale.erase(node);
   for (std::size_t i = 0; i < at.results.size(); ++i) {
     if (!at.results[i]) {
       continue;

@@ -39,6 +39,13 @@ class Lowerer {
   bool fail(support::Diagnostic error);
   bool fail(std::string id, std::uint32_t rank, NodeIndex node, std::string message);
   const Node& node_of(std::uint32_t rank, NodeIndex node) const { return graphs_[rank].nodes[node]; }
+  const Operation& operation_of(std::uint32_t rank, NodeIndex node) const {
+    return *ranks_[rank].operations[node];
+  }
+  const Operation& known_operation(const std::string& op);
+  std::int64_t site(std::uint32_t rank, NodeIndex node) const {
+    return ranks_[rank].sites[operation_of(rank, node).site];
+  }
   std::string title(std::uint32_t rank, NodeIndex node) const;
   bool step(std::uint32_t rank);
   void set_result(std::uint32_t rank, NodeIndex node, std::size_t result, TermId term);
@@ -66,7 +73,6 @@ class Lowerer {
   TermId opaque_term(const OpaqueUse& use, const tensor::TensorType& type, bool& added);
   std::optional<tensor::Attr> arguments(std::uint32_t rank, const Arg& arg,
                                         std::vector<TermId>& operands) const;
-  const std::vector<std::size_t>& declarations(const std::string& op) const;
   static term::Value with_new_values(const Node& at, term::Value value);
   bool touches_empty(std::uint32_t rank, NodeIndex node) const;
   bool of_random_family(const std::string& op);
@@ -77,6 +83,8 @@ class Lowerer {
   void spoil(std::uint32_t rank, NodeIndex node, bool described);
   void retire(std::uint32_t rank, NodeIndex node);
   std::vector<NodeIndex> sharing(std::uint32_t rank, NodeIndex node, const std::vector<NodeIndex>& operands);
+  void hold_nodes(std::uint32_t rank, NodeIndex end);
+  bool needed_after(std::uint32_t rank, NodeIndex node, NodeIndex earlier) const;
   std::set<TermId> bases(std::uint32_t rank, NodeIndex node) const;
 
   // --- collectives.cpp: nodes that several ranks run together
@@ -97,7 +105,6 @@ class Lowerer {
     NodeIndex node = kNoNode;
   };
 
-  const rules::Lowering* communication(std::uint32_t rank, NodeIndex node) const;
   bool is_unknown_collective(std::uint32_t rank, NodeIndex node) const;
   bool arrive(std::uint32_t rank, NodeIndex node);
   bool complete(const Waiting& waiting) const;
@@ -123,6 +130,8 @@ class Lowerer {
   Lowered lowered_;
   std::optional<support::Diagnostic> error_;
   Recipes recipes_;
+  std::unordered_map<std::string, Operation> operations_;        // by name
+  std::unordered_map<std::string, std::size_t> operator_sites_;  // by name without working in place
   std::vector<RankState> ranks_;
   std::vector<Waiting> waiting_;
   std::map<Channel, std::vector<Message>> messages_;

@@ -161,9 +161,6 @@ bool Lowerer::pick(std::uint32_t rank, NodeIndex node) {
     return contradiction(rank, node, 0, target_.type(term), nullptr);
   }
   set_result(rank, node, 0, term);
-  if (const auto shared = ranks_[rank].shared.find(source); shared != ranks_[rank].shared.end()) {
-    ranks_[rank].shared[node] = std::set<TermId>(shared->second);
-  }
   lowered_.nodes[rank][node].kind = Kind::pick;
   return true;
 }
@@ -206,11 +203,24 @@ bool Lowerer::touches_empty(std::uint32_t rank, NodeIndex node) const {
   return found;
 }
 
-// What is declared for an operator. What works in place and is not declared itself is what it is called
-// without that.
-const std::vector<std::size_t>& Lowerer::declarations(const std::string& op) const {
-  const std::vector<std::size_t>& own = target_.rules().lowerings_of(op);
-  return own.empty() && named_in_place(op) ? target_.rules().lowerings_of(out_of_place(op)) : own;
+const Operation& Lowerer::known_operation(const std::string& op) {
+  const auto [place, fresh] = operations_.try_emplace(op);
+  Operation& result = place->second;
+  if (fresh) {
+    const rules::RuleSet& rules = target_.rules();
+    const std::string plain = named_in_place(op) ? out_of_place(op) : op;
+    result.borrowed = plain != op && rules.lowerings_of(op).empty();
+    result.declarations = &rules.lowerings_of(result.borrowed ? plain : op);
+    for (const std::size_t index : *result.declarations) {
+      if (result.communication == nullptr && rules.lowerings()[index].kind != rules::LoweringKind::local) {
+        result.communication = &rules.lowerings()[index];
+      }
+    }
+    result.changes_operands = changes_operands(op);
+    result.may_change_operands = may_change_operands(op);
+    result.site = operator_sites_.emplace(plain, operator_sites_.size()).first->second;
+  }
+  return result;
 }
 
 // The results of a node that changes one argument, from the value of its operator: what it returns, then the
@@ -236,11 +246,11 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
   const rules::RuleSet& rules = target_.rules();
   const Node& at = node_of(rank, node);
   const RankState& state = ranks_[rank];
-  const bool borrowed = rules.lowerings_of(at.op).empty() && named_in_place(at.op);
+  const bool borrowed = operation_of(rank, node).borrowed;
   if (borrowed && at.mutates.size() > 1) {
     return result;
   }
-  for (const std::size_t index : declarations(at.op)) {
+  for (const std::size_t index : *operation_of(rank, node).declarations) {
     const rules::Lowering& lowering = rules.lowerings()[index];
     if (lowering.kind != rules::LoweringKind::local) {
       continue;
@@ -255,7 +265,7 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
       frame->slots[lowering.result_types] = *at.results[0];
     }
     if (lowering.site != rules::kNoSlot) {
-      frame->slots[lowering.site] = Int(state.site(at.op));
+      frame->slots[lowering.site] = Int(site(rank, node));
     }
     if (lowering.draw != rules::kNoSlot) {
       frame->slots[lowering.draw] = Int(draw(rank, node));
@@ -303,7 +313,7 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
 
 bool Lowerer::operation(std::uint32_t rank, NodeIndex node) {
   const Node& at = node_of(rank, node);
-  const bool in_place = at.mutates.empty() && may_change_operands(at.op);
+  const bool in_place = at.mutates.empty() && operation_of(rank, node).may_change_operands;
   if (is_unknown_collective(rank, node)) {
     block(rank, node, "`" + at.op + "` is a collective that is not described");
     spoil(rank, node, false);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "aliases.h"
 #include "entangle/egraph/egraph.h"
 #include "entangle/graph/graph.h"
 #include "entangle/graph/lower.h"
@@ -36,29 +37,39 @@ inline bool without_result(const Node& node) {
                       [](const auto& type) { return type.has_value(); });
 }
 
+// What is known of an operator by its name.
+struct Operation {
+  // What is declared for it. What works in place and is not declared itself is what it is called without
+  // that.
+  const std::vector<std::size_t>* declarations = nullptr;
+  bool borrowed = false;                           // of what it is called without working in place
+  const rules::Lowering* communication = nullptr;  // the declaration that says that ranks run it together
+  bool changes_operands = false;
+  bool may_change_operands = false;
+  std::size_t site = 0;  // where its calls are counted; those in place and others together
+};
+
 struct RankState {
   const Graph* graph = nullptr;
   std::vector<LoweredNode>* nodes = nullptr;
   std::vector<std::optional<sym::Int>> sizes;    // of nodes that are sizes
   std::set<sym::Int, sym::ContentLess> symbols;  // that occur in recorded types
-  std::map<std::string, std::int64_t> sites;     // calls of each operator so far; see site()
+  std::vector<const Operation*> operations;      // of the nodes
+  std::vector<std::int64_t> sites;               // calls so far, by Operation::site
   NodeIndex at = 0;                              // the next node
 
   std::map<NodeIndex, std::vector<TermId>> stale;  // what is left of tensors that were changed in place
-  // Of tensors that were changed in place, and of what the operators that did so returned: what they were
-  // views of.
-  std::map<NodeIndex, std::set<TermId>> shared;
+  // For operators that change their operands; none of it is kept up to date before the first.
+  Aliases aliases;
+  std::vector<NodeIndex> renewed;  // nodes that have other terms than when they were held there
+  std::size_t seen_merges = 0;
+  std::vector<NodeIndex> last_use;  // of each node the last that names it; of outputs beyond all
 
   // The terms of a node's results as they are for the next node.
   const std::vector<TermId>& terms(NodeIndex node) const {
     const auto changed = stale.find(node);
     return changed == stale.end() ? (*nodes)[node].results : changed->second;
   }
-  // The number of the present call of an operator; calls in place and others are counted together.
-  std::int64_t site(const std::string& op) const {
-    return sites.at(named_in_place(op) ? out_of_place(op) : op);
-  }
-  void count_site(const std::string& op) { ++sites[named_in_place(op) ? out_of_place(op) : op]; }
   // An argument that is a size: a number, or an expression in symbols of this graph.
   std::optional<sym::Int> size_expression(const std::string& text) const;
   std::string describe(NodeIndex node) const { return "`" + graph->nodes[node].name + "`"; }

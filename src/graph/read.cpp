@@ -51,6 +51,7 @@ bool Reader::names(const Value& nodes) {
   }
   graph_.nodes.resize(nodes.items.size());
   raw_.reserve(nodes.items.size());
+  graph_.index.reserve(nodes.items.size());
   for (std::size_t i = 0; i < nodes.items.size(); ++i) {
     const Value& object = nodes.items[i];
     Node& node = graph_.nodes[i];

@@ -164,7 +164,7 @@ bool Reader::too_early(const Value& target, NodeIndex user, NodeIndex later) {
 
 bool Reader::text(const Value& object, std::string_view key, std::string_view where, std::string& out) {
   const Value* value = require(object, key, where);
-  if (value == nullptr || !expect(*value, Kind::string, quoted(key))) {
+  if (value == nullptr || (!value->is(Kind::string) && !expect(*value, Kind::string, quoted(key)))) {
     return false;
   }
   out = value->text;

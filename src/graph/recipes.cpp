@@ -104,10 +104,7 @@ class Recipes::Recorder final : public term::Store, public term::PatternHost {
 };
 
 std::size_t Recipes::Hash::operator()(const Key& key) const {
-  std::uint64_t hash = key.words.size();
-  for (const std::uint64_t word : key.words) {
-    hash = support::hash_combine(hash, word);
-  }
+  std::uint64_t hash = support::hash_words(key.words);
   for (const tensor::Attr& attr : key.attrs) {
     hash = support::hash_combine(hash, attr.hash());
   }

@@ -329,6 +329,44 @@ TEST_CASE("an operator in place that does not say what it changes spoils its ope
   CHECK(unknown.kind("x") == Kind::blocked);
 }
 
+TEST_CASE("every change makes a new unknown of what is read after it") {
+  const std::string add = ref("x") + ", " + ref("y");
+  const std::string both = "[[2, 4], [2, 4]]";
+  const std::string types = R"(["f32", "f32"])";
+  const std::string mutates = R"(, "mutates": ["x"])";
+  const std::string said = call("s", "t.exp_", ref("x"), both, types, mutates);
+  const std::string said_again = call("t", "t.exp_", ref("x"), both, types, mutates);
+  const std::string silent = call("s", "t.add_", add);
+  const std::string silent_again = call("t", "t.add_", add);
+  for (const auto& [first, second] : {std::pair(said, said_again), std::pair(said, silent_again),
+                                      std::pair(silent, said_again), std::pair(silent, silent_again)}) {
+    CAPTURE(first);
+    CAPTURE(second);
+    const One one(join({input("x"), input("y"), call("a", "t.exp", ref("x")), first,
+                        call("b", "t.exp", ref("x")), second, call("c", "t.exp", ref("x"))}));
+    CHECK(one.term("a") != one.term("b"));
+    CHECK(one.term("b") != one.term("c"));
+    CHECK(one.term("a") != one.term("c"));
+  }
+}
+
+TEST_CASE("views of what was changed share it with what the operator returned") {
+  const std::string both = "[[2, 4], [2, 4]]";
+  const std::string types = R"(["f32", "f32"])";
+  const std::string mutates = R"(, "mutates": ["x"])";
+  // What is returned is changed: so is the operand, under its old name.
+  const One one(join({input("x"), input("y"), call("s", "t.exp_", ref("x"), both, types, mutates),
+                      call("r", "getitem", ref("s") + ", 0"), call("v", "t.view", ref("r") + ", [8]", "[8]"),
+                      call("b", "t.exp", ref("x")), call("t", "t.add_", ref("r") + ", " + ref("y")),
+                      call("c", "t.exp", ref("x")), call("d", "t.exp", ref("v"), "[8]"),
+                      call("e", "t.exp", ref("y"))}));
+  CHECK(one.term("b") != one.term("c"));
+  CHECK(one.kind("v") == Kind::blocked);
+  CHECK(!one.world.target.defined(one.term("d")));
+  CHECK(one.kind("y") == Kind::leaf);
+  CHECK(one.print("e") == "exp(y)");
+}
+
 TEST_CASE("look-ups are listed, each once, with the node that has them") {
   const One one(join({input("t", "[10, 4]"), input("i", "[3]", "i64"),
                       call("a", "t.embedding", ref("t") + ", " + ref("i"), "[3, 4]"),
