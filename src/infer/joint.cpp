@@ -128,9 +128,9 @@ Joint::Constant Joint::constancy(TermId id) {
   const TermId root = graph_.find(id);
   if (constant_[root] == Constant::unknown) {
     constant_[root] = Constant::no;  // while it is asked for: a class may hold itself
-    constant_[root] = is_constant(root, 0)  ? Constant::yes
-                      : is_one_number(root) ? Constant::computed
-                                            : Constant::no;
+    constant_[root] = is_constant(root, 0) ? Constant::yes
+                      : is_computed(root)  ? Constant::computed
+                                           : Constant::no;
   }
   return constant_[root];
 }
@@ -139,21 +139,19 @@ bool Joint::constant(TermId id) {
   return constancy(id) == Constant::yes;
 }
 
-bool Joint::computed_number(TermId id) {
+bool Joint::computed(TermId id) {
   return constancy(id) == Constant::computed;
 }
 
-bool Joint::is_one_number(TermId id) {
+bool Joint::is_computed(TermId id) {
   return std::ranges::any_of(members(id), [&](TermId member) {
     const auto node = graph_.original(member);
     if (node.op == rules::kNoOp || node.children.empty()) {
       return false;
     }
     const rules::Operator& op = graph_.rules().op(node.op);
-    return (op.elementwise || op.rearranges) && !op.random && !op.drawn &&
-           std::ranges::all_of(node.children, [&](TermId child) {
-             return graph_.uniform(child) || constancy(child) == Constant::computed;
-           });
+    return !op.random && !op.drawn &&
+           std::ranges::all_of(node.children, [&](TermId child) { return constancy(child) != Constant::no; });
   });
 }
 

@@ -86,10 +86,9 @@ class Joint {
 
   // Nothing more to know: one scalar everywhere, or an operator without operands, or rearranged such.
   bool constant(TermId id);
-  // Whether the class is the same number everywhere without being a known scalar: computed, element by
-  // element, from constants (the logarithm of 2). It needs a relation like anything else, but nothing to be
-  // computed from.
-  bool computed_number(TermId id);
+  // Whether the class is computed from constants alone (the logarithm of 2, the cosines of positions). It
+  // needs a relation like anything else, but every rank has what it is computed from.
+  bool computed(TermId id);
 
   // Brings the tables up to date after merges; called by every query.
   void refresh() {
@@ -115,7 +114,7 @@ class Joint {
   TermId build(const relation::CleanTerm& clean, const std::vector<TermId>& classes);
   Constant constancy(TermId id);
   bool is_constant(TermId id, int depth) const;
-  bool is_one_number(TermId id);
+  bool is_computed(TermId id);
 
   EGraph& graph_;
   TermId distributed_end_ = 0;

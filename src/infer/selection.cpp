@@ -71,8 +71,8 @@ void Selection::drain() {
       }
       const bool listed = node.children.empty() && !joint_.graph().rules().op(node.op).random;
       const bool rearranged = is_layout(node.op) && (node.children.size() == 1 || joint_.constant(id));
-      const bool computed = joint_.computed_number(id) && std::ranges::all_of(node.children, [&](TermId c) {
-                              return joint_.constant(c) || joint_.computed_number(c);
+      const bool computed = joint_.computed(id) && std::ranges::all_of(node.children, [&](TermId c) {
+                              return joint_.constant(c) || joint_.computed(c);
                             });
       if (listed || rearranged || computed) {
         include(member);
@@ -122,7 +122,7 @@ std::vector<TermId> Selection::reachable(int steps) const {
   std::vector<TermId> queue;  // a heap, the oldest first: operands come before their users
   IdMap<int> steps_to;        // of the classes that are known
   const auto known = [&](TermId operand) {
-    return steps_to.contains(operand) || joint_.constant(operand) || joint_.computed_number(operand);
+    return steps_to.contains(operand) || joint_.constant(operand) || joint_.computed(operand);
   };
   const auto ready = [&](TermId term) {
     const auto node = from.original(term);

@@ -1,0 +1,10 @@
+"""The programs of verdicts.py: what `build` makes for the sequential program and for a rank; `p.broken(what)` is where it goes wrong."""
+from attention_kinds import attention_cases
+from layer_kinds import layer_cases
+from training_kinds import training_cases
+
+
+def cases():
+    yield from attention_cases()
+    yield from layer_cases()
+    yield from training_cases()
