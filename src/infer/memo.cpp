@@ -65,7 +65,7 @@ Memo::Memo(Joint& joint) : joint_(joint) {
   for (const rules::Operator& op : joint.graph().rules().operators()) {
     std::vector<bool>& site = site_.emplace_back();
     for (std::size_t k = 0; k < op.attributes.size(); ++k) {
-      if (op.attributes[k].name == "site") {
+      if (op.attributes[k].name == "site" || op.attributes[k].name == "draw") {
         site.resize(op.attributes.size(), false);
         site[k] = true;
       }

@@ -91,7 +91,7 @@ class Memo {
   void add_application(const Selection& selection, TermId term, Sites& sites, MemoKey& key);
 
   Joint& joint_;
-  // By operator: which attributes are mere names of call sites; empty where none is.
+  // By operator: which attributes (`site`, `draw`) are mere names of calls; empty where none is.
   std::vector<std::vector<bool>> site_;
   bool asked_for_sites_ = false;  // until then those of operators that a lemma mentions are among them
   std::unordered_map<tensor::Attr, std::uint64_t> attrs_;

@@ -44,15 +44,53 @@ def complaint(program, config, kind=None, label=None):
     return ""
 
 
-def later_layers(program, options):
+def later_layers(program, write):
     """Six layers must be solved with what two need."""
     solved = []
     for layers in (2, 6):
         with tempfile.TemporaryDirectory() as folder:
-            Case(completed(Config(**{**SMALL, **options, "layers": layers}))).write(pathlib.Path(folder), "")
+            write(layers, pathlib.Path(folder))
             result, hits, _ = report(program, folder)
+        if result["verdict"] != "refines":
+            return f"{layers} layers: {result['verdict']}"
         solved.append(result["statistics"]["local_problems"] - hits)
     return "" if solved[0] == solved[1] else f"{solved[0]} problems are solved for two layers, {solved[1]} for six"
+
+
+def with_dropout(layers, folder):
+    """Layers that draw: the calls are told apart, the layers are equal all the same."""
+    def program(ranks):
+        nodes = []
+
+        def node(name, op, args, shape, **kwargs):
+            nodes.append(dict(name=name, op=op, args=args, kwargs=kwargs, shape=shape, dtype="f32"))
+            return {"ref": name}
+
+        x = node("x", "placeholder", [], [4, 8])
+        names = ["x"]
+        for k in range(layers):
+            up = node(f"up{k}", "placeholder", [], [8, 8 // ranks])
+            down = node(f"down{k}", "placeholder", [], [8 // ranks, 8])
+            names += [f"up{k}", f"down{k}"]
+            wide = node(f"mm{k}", "aten.mm.default", [x, up], [4, 8 // ranks])
+            wide = node(f"wide{k}", "aten.dropout.default", [wide, 0.1, True], [4, 8 // ranks])
+            out = node(f"out{k}", "aten.mm.default", [wide, down], [4, 8])
+            if ranks > 1:
+                out = node(f"all{k}", "_c10d_functional.all_reduce.default", [out, "sum", "tp"], [4, 8])
+            x = node(f"y{k}", "aten.add.Tensor", [x, node(f"drop{k}", "aten.dropout.default", [out, 0.1, True], [4, 8])], [4, 8])
+        groups = {"tp": list(range(ranks))} if ranks > 1 else {}
+        return dict(format="entangle-graph", version=1, name="stack", groups=groups, inputs=names, outputs=[x["ref"]], nodes=nodes)
+
+    (folder / "sequential.json").write_text(json.dumps(program(1)))
+    for rank in range(2):
+        (folder / f"r{rank}.json").write_text(json.dumps(dict(program(2), rank=rank, world_size=2)))
+    lines = ["sequential: sequential.json", "distributed: r{rank}.json", "ranks: 2", "rules: [aten.rules]", "inputs:", "  x: Replicate"]
+    lines += [line for k in range(layers) for line in (f"  up{k}: Shard(1)", f"  down{k}: Shard(0)")]
+    (folder / "manifest.yaml").write_text("\n".join(lines + ["expect:", f"  y{layers - 1}: Replicate", ""]))
+
+
+def generated(options):
+    return lambda layers, folder: Case(completed(Config(**{**SMALL, **options, "layers": layers}))).write(folder, "")
 
 
 def main(program):
@@ -65,8 +103,9 @@ def main(program):
             problem = complaint(program, config, kind, label)
             print(f"{'FAIL' if problem else 'ok  '} {describe(options)} {kind or ''} {label or ''} {problem}", flush=True)
             passed, failed = passed + (not problem), failed + bool(problem)
-        problem = later_layers(program, options)
-        print(f"{'FAIL' if problem else 'ok  '} {describe(options)} layers 3 to 6 {problem}", flush=True)
+    for what, write in [(describe(options), generated(options)) for options in CONFIGURATIONS] + [("dropout", with_dropout)]:
+        problem = later_layers(program, write)
+        print(f"{'FAIL' if problem else 'ok  '} {what}: layers 3 to 6 {problem}", flush=True)
         passed, failed = passed + (not problem), failed + bool(problem)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
