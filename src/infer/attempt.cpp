@@ -143,15 +143,21 @@ void judge(Programs& programs, Attempt& attempt) {
 
 // Where sizes depend on data, walks to the operands that decide them first, and lowers both programs again
 // under what follows, as long as there is anything.
-// `counters` is told of the lemmas used.
+// `counters` is told of the lemmas used. `known` was found before under the same facts; it includes what
+// came from the folder.
 support::Result<Attempt> attempt(Programs& programs, const relation::Manifest& manifest, const Engine& engine,
                                  const WalkOptions& options, const MemoFolder& folder,
-                                 egraph::Counters& counters) {
+                                 egraph::Counters& counters, std::optional<KeptSolutions> known = {}) {
   Attempt result;
   while (!programs.lowered_ranks.mismatch) {
     result.impossible = assume_sequential_lookups(programs);
     result.walk = std::make_unique<Walk>(*programs.joint, *programs.oracle, *engine.program, options);
-    folder.load(result.walk->memo(), programs);
+    if (known) {
+      result.walk->memo().load(*known, false);
+      known.reset();
+    } else {
+      folder.load(result.walk->memo(), programs);
+    }
     result.walk->compare_alternatives(inputs_with_alternatives(programs));
     const std::vector<TermId> operands = operands_of_sizes(programs);
     if (operands.empty()) {
@@ -200,12 +206,17 @@ support::Result<Attempt> decide(Programs& programs, const relation::Manifest& ma
     first->failing = std::move(*failing);
     return first;
   }
+  std::optional<KeptSolutions> known = options.memo ? first->walk->memo().save() : std::nullopt;
   first = Attempt();  // it looks at the programs as they were
   programs.draws = std::move(std::get<Draws>(matched));
+  const std::size_t sizes = programs.sizes.size();
   if (auto status = lower_again(programs, manifest, engine); !status) {
     return status.error();
   }
-  auto second = attempt(programs, manifest, engine, options, folder, counters);
+  if (programs.sizes.size() != sizes) {
+    known.reset();  // the facts are others
+  }
+  auto second = attempt(programs, manifest, engine, options, folder, counters, std::move(known));
   if (second && second->failing) {
     second->failing->reason += " (it could be if equal elements of a tensor had one random mask)";
   }

@@ -258,7 +258,7 @@ bool Memo::fits(const Solution& solution, const Selection& selection, const std:
              [&](std::size_t size) { return size == 0 || size == lemmas; });
 }
 
-void Memo::load(const KeptSolutions& kept) {
+void Memo::load(const KeptSolutions& kept, bool on_disk) {
   for (const std::string& text : kept.texts) {
     if (!texts_.emplace(text, texts_.size()).second) {  // two numbers for one text: not written by save
       texts_.clear();
@@ -268,7 +268,7 @@ void Memo::load(const KeptSolutions& kept) {
   for (const KeptSolutions::Entry& entry : kept.entries) {
     solutions_.emplace(entry.key, Known{entry.solution, {}, true, true, false});
   }
-  loaded_ = kept.entries.size();
+  loaded_ = on_disk ? kept.entries.size() : 0;
 }
 
 std::optional<KeptSolutions> Memo::save() const {

@@ -58,9 +58,9 @@ class Memo {
   // file.
   const Solution& store(MemoKey key, Solution solution, bool keep);
 
-  // Before anything is asked for.
-  void load(const KeptSolutions& kept);
-  // What was found or used since, in that order; nothing where that is what was loaded.
+  // Before anything is asked for. `on_disk`: they come from where what is saved goes to.
+  void load(const KeptSolutions& kept, bool on_disk = true);
+  // What was found or used since, in that order; nothing where that is what was loaded from disk.
   std::optional<KeptSolutions> save() const;
 
  private:
