@@ -20,14 +20,18 @@ import time
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "examples"))
+sys.path.insert(0, str(ROOT / "tests" / "generator"))
 from generator.strategies import Case, Config, completed  # noqa: E402
+from ranks import TABLE, config  # noqa: E402
 
 BLOCK = dict(strategy="tp", heads=64, hidden=256, mlp=256, vocab=128, seq=8, batch=2, layers=1)
 LLAMA_405B = dict(heads=128, kv_heads=8, hidden=16384, mlp=53248, vocab=128256, seq=4096, batch=1, layers=126, ranks=8, bias=False, dtype="bf16")
 DEEPSEEK_V3 = dict(heads=128, head_dim=128, rope=64, value_dim=128, latent=512, query_latent=1536, hidden=7168, mlp=18432, expert_mlp=2048, dense=3,
                    experts=256, top_k=8, groups=8, best_groups=4, vocab=129280, seq=4096, batch=1, layers=61, ranks=8, bias=False, dtype="bf16")
+FEW, MANY = 8, 64
 MODELS = (
     [(f"{ranks} ranks", dict(BLOCK, ranks=ranks)) for ranks in (2, 4, 8, 16, 32, 64)]
+    + [(f"{strategy}, {ranks} ranks", config(strategy, ranks)) for strategy in TABLE for ranks in (FEW, MANY)]
     + [(f"{layers} layers", dict(BLOCK, ranks=8, layers=layers)) for layers in (1, 2, 4, 8, 16)]
     + [("symbolic batch and length", dict(BLOCK, ranks=4, symbolic="both")),
        ("405B shape, tp", dict(LLAMA_405B, strategy="tp")),
@@ -77,14 +81,16 @@ def main():
                 continue
             place = folder / name.replace(" ", "-")
             place.mkdir()
-            Case(completed(Config(**options))).write(place, "")
+            Case(completed(Config(**options)) if isinstance(options, dict) else options).write(place, "")
             row = rows[name] = median(args.program, place / "manifest.yaml", folder, args.runs, cache=cache)
             share = row["solver"] / max(1, row["conditions"])
             print(f"{name:28} {row['verdict']:9} " + " ".join(f"{row[key]:7.3f}" for key in ("cpu", "read", "lower", "infer")) +
                   f" {row['megabytes']:5.0f} {row['problems']:8.0f} {row['memo']:6.0f} {100 * share:6.2f}%", flush=True)
     print(f"\nstart-up (the smallest example): {start_up['without cache']['cpu'] * 1e3:.0f} ms without the rule cache, {start_up['with cache']['cpu'] * 1e3:.0f} ms with it")
-    if {"8 ranks", "64 ranks"} <= rows.keys():
-        print(f"64 ranks / 8 ranks: {rows['64 ranks']['cpu'] / rows['8 ranks']['cpu']:.1f}")
+    for strategy in ("", *(f"{name}, " for name in TABLE)):
+        few, many = f"{strategy}{FEW} ranks", f"{strategy}{MANY} ranks"
+        if {few, many} <= rows.keys():
+            print(f"{strategy}{MANY} ranks / {FEW} ranks: {rows[many]['cpu'] / rows[few]['cpu']:.1f}")
     if {"4 layers", "16 layers"} <= rows.keys():
         print(f"a further layer on 8 ranks: {(rows['16 layers']['cpu'] - rows['4 layers']['cpu']) / 12 * 1e3:.1f} ms")
     if args.json:

@@ -269,7 +269,8 @@ bool is_pure(const Expr& expr, bool building = false) {
 }
 
 bool expands(const Expr& expr) {
-  return (listed(expr) != nullptr && nesting(expr.args[0]) > 0) ||
+  const bool others = expr.kind == ExprKind::generic && expr.args.size() > 1;
+  return others || (listed(expr) != nullptr && nesting(expr.args[0]) > 0) ||
          std::any_of(expr.args.begin(), expr.args.end(), expands);
 }
 

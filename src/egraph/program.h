@@ -35,7 +35,7 @@ struct Rule {
   bool pure = true;
   // Likewise whether the right side (and the left side, if that is built) is defined.
   bool pure_right = true;
-  bool expands = false;  // the right side makes terms one by one for a list
+  bool expands = false;  // the right side makes terms one by one for a list or for the other operands
 };
 
 struct Program::Impl {

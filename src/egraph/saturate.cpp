@@ -44,9 +44,10 @@ class HashSet {
       }
     }
   }
-  void insert(std::uint64_t hash) {
+  // Whether it was new.
+  bool insert(std::uint64_t hash) {
     if (contains(hash)) {
-      return;
+      return false;
     }
     if ((size_ + 1) * 2 > slots_.size()) {
       std::vector<std::uint64_t> old = std::move(slots_);
@@ -59,6 +60,11 @@ class HashSet {
     }
     place(hash);
     ++size_;
+    return true;
+  }
+  void clear() {
+    std::fill(slots_.begin(), slots_.end(), 0);
+    size_ = 0;
   }
 
  private:
@@ -76,13 +82,25 @@ class HashSet {
 
 struct Found {
   std::uint32_t rule = 0;
-  std::uint32_t weight = 0;  // of the node that was matched
-  std::uint64_t makes = 0;   // about how many terms, if many
-  TermId root = kNoTerm;     // the node of the left side, if that was a goal
+  std::uint32_t weight = 0;    // of the node that was matched
+  std::uint64_t makes = 0;     // about how many terms, if many
+  std::uint64_t together = 0;  // if it waits: with the others of its lemma and round
+  TermId root = kNoTerm;       // the node of the left side, if that was a goal
   std::uint64_t key = 0;
   std::vector<std::optional<Value>> slots;
   std::unique_ptr<term::Focus> focus;
 };
+
+// So many terms are made by one match for a list of operands only. If they are no more than a share of what
+// there was to begin with, what is made weighs no more than what it was made from.
+constexpr std::size_t kTermsOfOne = 16;
+constexpr std::size_t kShareOfOne = 8;
+// The matches of one lemma that make so many each may in one round make these together, or as many terms as
+// there were to begin with. Of those that wait, so many terms or a share of what there is are made at first,
+// and twice as many each time.
+constexpr std::size_t kTermsOfRound = 1000;
+constexpr std::size_t kShareOfRound = 4;
+constexpr std::size_t kRoundsOfStage = 10;
 
 class Saturation {
  public:
@@ -107,8 +125,9 @@ class Saturation {
   void apply(Found& found);
   // What `found` makes takes part in the first stage that is light enough for it.
   void weigh(const Found& found, std::size_t terms_before);
-  // Whether a match is to wait, since this round, which began with so many terms, has made enough.
-  bool put_off(Found& found, std::size_t terms_before);
+  // What of the matches found is applied in this round, and, where nothing else is left to do, of those that
+  // wait.
+  void collect(bool waiting_too);
   // Admits the lightest of what was passed over; false if there is nothing.
   bool next_stage();
   void join(const Rule& rule, const Value& left, const Value& right, TermId exact_left, TermId exact_right);
@@ -119,9 +138,14 @@ class Saturation {
   const Limits limits_;
   Outcome outcome_;
   std::vector<Found> found_;
-  std::vector<Found> later_;  // matches put off
-  HashSet put_off_;           // their keys
-  HashSet settled_;           // keys of matches that were applied, or whose `when` can never hold
+  std::vector<Found> waiting_;         // matches put off
+  HashSet waiting_keys_;               // theirs, and of those that waited
+  std::vector<std::uint64_t> makes_;   // by rule: about how many terms its large matches of this round make
+  std::uint64_t few_ = kTermsOfRound;  // that they may make together
+  std::uint64_t share_ = kTermsOfRound / 2;  // terms that those that wait made in the last round they had
+  std::uint64_t usual_ = kTermsOfOne;        // terms of a match that makes nodes of the weight of its own
+  HashSet settled_;  // keys of matches that were applied, or whose `when` can never hold
+  HashSet asked_;    // keys of matches whose conditions were asked for in this round
   // How many levels below a class something changed since the last round.
   std::vector<std::uint8_t> level_;
   // Weights of nodes, see saturate.h, and up to which nodes take part now.
@@ -138,20 +162,18 @@ class Saturation {
 };
 
 constexpr TermId kBetweenQuestions = 64;  // nodes matched
-// So many terms made by one match weigh as much as one: no lemma makes more but for a list of operands.
-constexpr std::size_t kTermsOfOne = 16;
-// More than these, or than there are already, are made in one round only by matches that make few each.
-constexpr std::size_t kTermsOfRound = 4000;
-constexpr std::size_t kRoundsOfStage = 8;
-
 // About how many terms the right side makes: those that it lists one by one count as often as they are
-// listed.
+// listed, and those for the other operands as often as there are others.
 std::uint64_t terms_made(const Expr& expr, const Frame& frame) {
   std::uint64_t sum = expr.kind == rules::ExprKind::apply || expr.kind == rules::ExprKind::generic ? 1 : 0;
   if (const Expr* list = listed(expr)) {
     const std::optional<Value>& value = frame.slots[list->slot];
     const std::vector<Value>* entries = value ? value->as_list() : nullptr;
     return (entries != nullptr ? entries->size() : 1) * terms_made(expr.args[0], frame);
+  }
+  if (expr.kind == rules::ExprKind::generic && expr.args.size() > 1 && frame.focus != nullptr) {
+    const std::uint64_t others = frame.focus->children.size() - 1;
+    return sum + terms_made(expr.args[0], frame) + others * terms_made(expr.args[1], frame);
   }
   for (const Expr& arg : expr.args) {
     sum += terms_made(arg, frame);
@@ -255,7 +277,7 @@ bool Saturation::goals(Run& run, Frame& frame, const Rule& rule, std::size_t fro
 bool Saturation::complete(Run& run, Frame& frame, const Rule& rule, TermId root) {
   auto settled = [&] {
     const std::uint64_t key = key_of(rule, frame, root);
-    if (settled_.contains(key) || put_off_.contains(key)) {
+    if (settled_.contains(key) || waiting_keys_.contains(key) || !asked_.insert(key)) {
       return false;
     }
     ++outcome_.counters.matched[rule.index];
@@ -401,8 +423,8 @@ void Saturation::apply(Found& found) {
 }
 
 void Saturation::weigh(const Found& found, std::size_t terms_before) {
-  const std::uint64_t weight = std::min<std::uint64_t>(
-      kNone - 1, found.weight * std::max<std::uint64_t>(1, made_.size() / kTermsOfOne));
+  const std::uint64_t times = std::max<std::uint64_t>({1, made_.size() / usual_, found.together / few_});
+  const std::uint64_t weight = std::min<std::uint64_t>(kNone - 1, found.weight * times);
   weight_.resize(inside_.nodes.size(), static_cast<std::uint32_t>(weight));
   for (const TermId term : made_) {
     if (term < terms_before) {
@@ -412,14 +434,36 @@ void Saturation::weigh(const Found& found, std::size_t terms_before) {
   made_.clear();
 }
 
-bool Saturation::put_off(Found& found, std::size_t terms_before) {
-  const std::size_t made = inside_.nodes.size() - terms_before;
-  if (found.makes < kTermsOfOne || made <= std::max(kTermsOfRound, terms_before)) {
-    return false;
+void Saturation::collect(bool waiting_too) {
+  const auto is_large = [](const Found& found) { return found.makes >= kTermsOfOne; };
+  std::stable_partition(found_.begin(), found_.end(), std::not_fn(is_large));
+  makes_.assign(program_.all.size(), 0);
+  for (const Found& found : found_) {
+    makes_[found.rule] += is_large(found) ? found.makes : 0;
   }
-  put_off_.insert(found.key);
-  later_.push_back(std::move(found));
-  return true;
+  const auto waits = [&](Found& found) {
+    if (!is_large(found) || makes_[found.rule] <= few_) {
+      return false;
+    }
+    found.together = makes_[found.rule];
+    waiting_keys_.insert(found.key);
+    waiting_.push_back(std::move(found));
+    return true;
+  };
+  std::erase_if(found_, waits);
+  if (!waiting_too) {
+    return;
+  }
+  std::ranges::stable_sort(waiting_, {}, &Found::together);
+  share_ = std::max<std::uint64_t>(2 * share_, inside_.nodes.size() / kShareOfRound);
+  std::uint64_t sum = 0;
+  std::size_t taken = 0;
+  for (; taken < waiting_.size() && sum <= share_; ++taken) {
+    sum += waiting_[taken].makes;
+  }
+  const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(taken);
+  found_.insert(found_.end(), std::make_move_iterator(waiting_.begin()), std::make_move_iterator(end));
+  waiting_.erase(waiting_.begin(), end);
 }
 
 bool Saturation::next_stage() {
@@ -436,6 +480,8 @@ Outcome Saturation::run() {
   graph_.rebuild();
   outcome_.stop = Stop::rounds;
   const auto given = static_cast<TermId>(inside_.nodes.size());
+  few_ = std::max<std::uint64_t>(kTermsOfRound, given);
+  usual_ = std::max<std::uint64_t>(kTermsOfOne, given / kShareOfOne);
   bool quiet = false;  // nothing new came of the last round
   std::size_t focused = limits_.focus == kNoTerm ? 0 : limits_.focused;
   while (outcome_.rounds < limits_.rounds) {
@@ -450,6 +496,7 @@ Outcome Saturation::run() {
     }
     seen_epoch_ = ++inside_.epoch;
     passed_over_ = kNone;
+    asked_.clear();
     const auto nodes = static_cast<TermId>(inside_.nodes.size());
     level_.resize(nodes, 0);
     weight_.resize(nodes, 1);
@@ -472,19 +519,12 @@ Outcome Saturation::run() {
       break;
     }
     first_round_ = narrow;
-    if (quiet) {
-      found_.insert(found_.begin(), std::make_move_iterator(later_.begin()),
-                    std::make_move_iterator(later_.end()));
-      later_.clear();
-      quiet = false;
-    }
+    collect(quiet);
+    quiet = false;
     inside_.made = &made_;
     bool full = false;
     for (Found& found : found_) {
       const std::size_t before = inside_.nodes.size();
-      if (put_off(found, nodes)) {
-        continue;
-      }
       apply(found);
       weigh(found, before);
       if (inside_.live > limits_.nodes) {
@@ -510,7 +550,7 @@ Outcome Saturation::run() {
         focused = 0;
         continue;
       }
-      quiet = !later_.empty();
+      quiet = !waiting_.empty();
       if (quiet || next_stage()) {
         continue;
       }
@@ -518,6 +558,7 @@ Outcome Saturation::run() {
       break;
     }
     if (!narrow && stage_rounds_ >= kRoundsOfStage) {
+      quiet = !waiting_.empty();
       next_stage();
     }
   }

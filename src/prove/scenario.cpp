@@ -47,23 +47,44 @@ bool Scenario::replace(Int symbol, Int value) {
     return assumption.relation == Relation::equal && assumption.left == assumption.right;
   });
   const auto place = std::ranges::find(symbols_, symbol, &Symbol::symbol);
-  if (place == symbols_.end() || !place->size) return true;
-  if (const auto constant = value.constant()) return *constant >= 1;
-  assumptions_.push_back({Relation::less_equal, 1, value});
-  return true;
+  if (place != symbols_.end() && place->size) {
+    if (const auto constant = value.constant(); constant && *constant < 1) return false;
+    if (!value.constant()) assumptions_.push_back({Relation::less_equal, 1, value});
+  }
+  // Another equality may have a solution now.
+  const auto solved = std::ranges::find_if(assumptions_, [this](const Assumption& assumption) {
+    return assumption.relation == Relation::equal &&
+           solution(difference(assumption.left, assumption.right)).has_value();
+  });
+  if (solved == assumptions_.end()) return true;
+  const Assumption again = *solved;
+  assumptions_.erase(solved);
+  return assume(again.relation, again.left, again.right);
+}
+
+std::optional<std::pair<Int, Int>> Scenario::solution(Int difference) const {
+  const std::vector<Symbol> symbols = open();
+  for (std::size_t k = symbols.size(); k-- > 0;) {
+    const Int symbol = symbols[k].symbol;
+    for (const Int rest : {symbol - difference, symbol + difference}) {
+      if (sym::mentions(difference, symbol) && !sym::mentions(rest, symbol)) return std::pair(symbol, rest);
+    }
+  }
+  return std::nullopt;
+}
+
+Int Scenario::difference(Int left, Int right) const {
+  return sym::without_factors(left - right, [this](Int symbol) {
+    const auto place = std::ranges::find(symbols_, symbol, &Symbol::symbol);
+    return place != symbols_.end() && place->size;
+  });
 }
 
 bool Scenario::assume(Relation relation, Int left, Int right) {
   if (relation == Relation::equal) {
-    const Int difference = left - right;
-    if (const auto constant = difference.constant()) return *constant == 0;
-    const std::vector<Symbol> symbols = open();
-    for (std::size_t k = symbols.size(); k-- > 0;) {
-      const Int symbol = symbols[k].symbol;
-      for (const Int rest : {symbol - difference, symbol + difference}) {
-        if (sym::mentions(difference, symbol) && !sym::mentions(rest, symbol)) return replace(symbol, rest);
-      }
-    }
+    const Int zero = difference(left, right);
+    if (const auto constant = zero.constant()) return *constant == 0;
+    if (const auto solved = solution(zero)) return replace(solved->first, solved->second);
   }
   if (relation == Relation::divides && right.is_symbol() && !sym::mentions(left, right)) {
     const auto place = std::ranges::find(symbols_, right, &Symbol::symbol);

@@ -57,6 +57,11 @@ class Scenario {
   std::string to_string() const;
 
  private:
+  // What must be zero where left == right.
+  sym::Int difference(sym::Int left, sym::Int right) const;
+  // A symbol and what it is where the difference is zero.
+  std::optional<std::pair<sym::Int, sym::Int>> solution(sym::Int difference) const;
+
   std::vector<Symbol> symbols_;
   sym::Substitution solved_;
   std::vector<Assumption> assumptions_;

@@ -74,12 +74,23 @@ class Facts::Builder {
     }
   }
 
+  // Said to be: bounds that follow otherwise are found later.
+  bool positive(Int symbol) const {
+    const Interval range = declared(symbol);
+    return (range.lower && *range.lower >= 1) ||
+           std::ranges::any_of(facts_.statements_, [&](const Statement& statement) {
+             return statement.relation == Relation::less_equal && statement.right == symbol &&
+                    statement.left.is_constant() && statement.left.value() >= 1;
+           });
+  }
+
   // Solves `value == 0` for a symbol, if there is one; returns whether it did.
   bool solve(Int value) {
     value = substitute(value, facts_.solved_);
     if (value.is_poison()) {
       return false;
     }
+    value = without_factors(value, [this](Int symbol) { return positive(symbol); });
     if (value.is_constant()) {
       if (value.value() != 0) {
         contradiction();

@@ -103,6 +103,21 @@ std::vector<Int> symbols_of(Int value) {
   return result;
 }
 
+Int without_factors(Int a, const std::function<bool(Int symbol)>& nonzero) {
+  if (a.is_poison() || a.is_constant()) {
+    return a;
+  }
+  for (const Int symbol : symbols_of(a)) {
+    if (!nonzero(symbol)) {
+      continue;
+    }
+    while (const std::optional<Int> quotient = exact_div(a, symbol)) {
+      a = *quotient;
+    }
+  }
+  return a;
+}
+
 bool mentions(Int value, Int symbol) {
   std::vector<Int> symbols;
   if (!value.is_poison()) {

@@ -268,13 +268,17 @@ lemma at_made(x: tensor, y: tensor): neg(add_n(x, y)) => mul(x, y);
 TEST_CASE("what is made of many blocks waits, and is made in the end") {
   constexpr int kBlocks = 40;
   World w(kGeneric);
+  std::vector<TermId> all_cells;
+  for (int k = 0; k < kBlocks; ++k) {
+    all_cells.push_back(w.leaf("c" + std::to_string(k), {1, 1}));
+  }
   std::vector<TermId> rows;
   std::vector<TermId> wanted;
   for (int i = 0; i < kBlocks; ++i) {
     std::vector<TermId> cells;
     std::vector<TermId> of_cells;
     for (int k = 0; k < kBlocks; ++k) {
-      cells.push_back(w.leaf("c" + std::to_string(i) + "_" + std::to_string(k), {1, 1}));
+      cells.push_back(all_cells[(i + k) % kBlocks]);
       of_cells.push_back(w.make("exp", {cells.back()}));
     }
     rows.push_back(w.make("concat", cells, {1}));
@@ -283,6 +287,8 @@ TEST_CASE("what is made of many blocks waits, and is made in the end") {
   const TermId all = w.make("exp", {w.make("concat", rows, {0})});
   // A thing of one step is found before the cells are looked at.
   Limits limits{100000, 24, {}};
+  limits.focus = all;
+  limits.focused = 1;
   limits.done = [&] {
     return w.has(all, "concat",
                  [&] {

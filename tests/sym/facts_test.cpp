@@ -164,6 +164,23 @@ TEST_CASE("sizes are positive") {
   CHECK(poison.empty());
 }
 
+TEST_CASE("what all terms of an equality are multiples of is left out, if it is positive") {
+  Facts facts;
+  facts.add_equal(s0 * s1 * s1, 4 * s0 * s1);
+  CHECK(facts.normalise(s1) == 4);
+  CHECK(facts.to_strings() == Lines{"s1 == 4"});
+  Facts none;
+  none.add_equal(s0 * s1, 0);
+  CHECK(none.contradictory());
+  // A number that may be 0, until it is said not to be.
+  Facts any;
+  any.declare_symbol("s0", std::nullopt);
+  any.add_equal(s0 * s1, s0 * 3);
+  CHECK(any.normalise(s1) == s1);
+  any.add_le(1, s0);
+  CHECK(any.normalise(s1) == 3);
+}
+
 TEST_CASE("parts of facts, renamed facts, fingerprints") {
   Facts facts;
   facts.add_le(s0, s1);

@@ -9,10 +9,11 @@
 // A match that was applied is not applied again, and a node is not matched again by a lemma while nothing
 // within reach of the lemma's pattern and conditions has changed.
 //
-// Among n blocks there are n^2 pairs, and most questions need none of them. So what a lemma makes for a long
-// list has a weight, the number of terms made (in units of a usual right side) times the weight of the node
-// it was made from. Light nodes are matched first, heavier ones when nothing new comes of them, or after some
-// rounds; and matches that would make more terms than there are in one round wait for a later one.
+// Among n blocks there are n^2 pairs, and most questions need none of them. So where the matches of one lemma
+// in one round would together make more terms than the problem began with, they wait until nothing new comes
+// of anything else (or for some rounds); then they are applied a share at a time, those of the smallest such
+// group first. What they make has a weight, and so has what a single match makes if that is much for the
+// problem: light nodes are matched first, heavier ones when nothing new comes of them, or after some rounds.
 #pragma once
 
 #include <cstdint>

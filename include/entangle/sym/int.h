@@ -189,6 +189,10 @@ inline std::optional<Int> exact_div(Int a, Int b) {
   return detail::exact_div(a, b);
 }
 
+// a, divided by those of the symbols that it mentions for which `nonzero` holds as often as that goes: it is
+// 0 where the result is. 0 stays 0.
+Int without_factors(Int a, const std::function<bool(Int symbol)>& nonzero);
+
 // a multiplied with itself `exponent` times; pow(a, 0) is 1.
 Int pow(Int a, unsigned exponent);
 // The sum and the product of a list; 0 and 1 for the empty one.
