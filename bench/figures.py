@@ -4,7 +4,7 @@
     bench/figures.py --out DIR                                   # measures first, one run each
     bench/figures.py --out DIR --bench bench.json [--scale scale.json]
 
-    models.svg     seconds of a whole check for each model, by phase (the paper's figure 3)
+    models.svg     seconds of a whole check for each model, by phase (as figure 3 of *It Takes Two to Entangle*, ASPLOS 2026)
     scaling.svg    seconds over the number of layers and of ranks (figure 4)
     lemmas.svg     how often each lemma was applied, for each model (figure 6)
 

@@ -71,7 +71,7 @@ def parser():
             p.add_argument(option, type=type(field.default), default=field.default, choices=CHOICES.get(field.name),
                            help=HELP.get(field.name))
     p.add_argument("--break", dest="kind", choices=tuple(KINDS), help="make the distributed program wrong in one place")
-    p.add_argument("--site", type=int, default=0, help="which place, as numbered by --list-breaks")
+    p.add_argument("--site", type=int, help="which place to break, as numbered by --list-breaks (0)")
     p.add_argument("--out", type=pathlib.Path, help="folder to write to")
     p.add_argument("--check", action="store_true", help="run on random numbers; exit status 1 if the expectation does not hold")
     p.add_argument("--list-breaks", action="store_true", help="every break, and whether it does harm")
@@ -83,6 +83,7 @@ def chosen_break(config, kind, site):
     if kind is None:
         return None
     labels = [label for k, _, label in places(config) if k == kind]
+    site = site or 0
     if not 0 <= site < len(labels):
         raise ValueError(f"{kind} has {len(labels)} sites here, numbered from 0" if labels else f"{kind} has no site here")
     return labels[site]
@@ -107,6 +108,8 @@ def main(arguments):
     options = vars(p.parse_args(arguments))
     kind, site, out = options.pop("kind"), options.pop("site"), options.pop("out")
     check, listing = options.pop("check"), options.pop("list_breaks")
+    if site is not None and kind is None:
+        p.error("--site says which place to break: --break says how")
     if not (out or check or listing):
         p.error("say what to do: --out DIR, --check or --list-breaks")
     try:

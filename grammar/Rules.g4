@@ -39,7 +39,7 @@ transfer : kind=('send' | 'recv') name=frameworkName params=parameters ';' ;
 
 parameters : '(' (before+=parameter (',' before+=parameter)*)? (semicolon=';' (after+=parameter (',' after+=parameter)*)?)? ')' ;
 parameter : name=NAME (':' type=typeName)? ('=' value=expr)? ;
-typeName : base=NAME ('(' of=NAME ')')? suffixes+=('*' | '+' | '?')* ;
+typeName : base=NAME ('(' of=NAME ')')? suffixes+=('*' | '+' | '?' | '!')* ;
 
 clause
   : kind='let' name=NAME '=' value=expr ';'
@@ -142,6 +142,7 @@ FROM : '<-' ;
 AT : '@' ;
 BAR : '|' ;
 QUESTION : '?' ;
+CHANGED : '!' ;
 EQUAL : '==' ;
 NOT_EQUAL : '!=' ;
 LESS : '<' ;

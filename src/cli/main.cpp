@@ -135,7 +135,7 @@ ExitCode run(int argc, char** argv) {
   prove
       .add_option("--instances", proving.instances,
                   "How many instances to try, for each operator a lemma can stand for (60)")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1000000))
       ->type_name("N");
   prove
       .add_option("--cache", proving.cache,

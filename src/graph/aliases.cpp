@@ -80,7 +80,7 @@ void Aliases::same(TermId kept, TermId gone) {
 }
 
 std::vector<NodeIndex> Aliases::change(const std::vector<NodeIndex>& operands, NodeIndex by,
-                                       const std::function<bool(NodeIndex)>& needed) {
+                                       bool returns_views, const std::function<bool(NodeIndex)>& needed) {
   std::vector<NodeIndex> found;
   std::vector<Base> groups;
   for (const NodeIndex operand : operands) {
@@ -108,10 +108,12 @@ std::vector<NodeIndex> Aliases::change(const std::vector<NodeIndex>& operands, N
       all = unite(all, base);
     }
   }
-  nodes_.resize(std::max<std::size_t>(nodes_.size(), by + 1));
-  nodes_[by].linked = true;
-  nodes_[by].bases.push_back(all);
-  holders_[all].push_back(by);
+  if (returns_views) {
+    nodes_.resize(std::max<std::size_t>(nodes_.size(), by + 1));
+    nodes_[by].linked = true;
+    nodes_[by].bases.push_back(all);
+    holders_[all].push_back(by);
+  }
   std::erase_if(holders_[all], [&](NodeIndex node) { return !needed(node); });
   return found;
 }

@@ -30,8 +30,9 @@ class Aliases {
   // Two bases have turned out to be the same.
   void same(egraph::TermId kept, egraph::TermId gone);
   // The next node to be held, `by`, changes what these nodes hold: the nodes before it that may share it,
-  // ascending. Those that are not `needed` after it are not found again.
-  std::vector<NodeIndex> change(const std::vector<NodeIndex>& operands, NodeIndex by,
+  // ascending. Those that are not `needed` after it are not found again. What it returns may be a view of
+  // them if it `returns_views`.
+  std::vector<NodeIndex> change(const std::vector<NodeIndex>& operands, NodeIndex by, bool returns_views,
                                 const std::function<bool(NodeIndex)>& needed);
 
  private:

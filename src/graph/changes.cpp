@@ -64,7 +64,7 @@ bool Lowerer::needed_after(std::uint32_t rank, NodeIndex node, NodeIndex earlier
 }
 
 // The earlier nodes some of whose elements these operands of a node hold, which it changes, or their views.
-// What the node returns shares them, too.
+// What a node that changes operands by its name returns shares them, too.
 std::vector<NodeIndex> Lowerer::sharing(std::uint32_t rank, NodeIndex node,
                                         const std::vector<NodeIndex>& operands) {
   RankState& state = ranks_[rank];
@@ -79,7 +79,7 @@ std::vector<NodeIndex> Lowerer::sharing(std::uint32_t rank, NodeIndex node,
     }
   }
   hold_nodes(rank, node);
-  return state.aliases.change(operands, node,
+  return state.aliases.change(operands, node, operation_of(rank, node).may_change_operands,
                               [&](NodeIndex earlier) { return needed_after(rank, node, earlier); });
 }
 
@@ -121,9 +121,23 @@ void Lowerer::retire(std::uint32_t rank, NodeIndex node) {
   }
 }
 
-// What a node without `mutates` may have changed: when it is described, the operands of its first argument,
-// or those it is given to write to; else all.
-std::vector<NodeIndex> Lowerer::changed_operands(std::uint32_t rank, NodeIndex node, bool described) const {
+// The arguments of a node for parameters that the declaration marks as changed.
+static std::vector<const Arg*> marked_arguments(const Node& at, const rules::Lowering& lowering) {
+  std::vector<const Arg*> result;
+  for (std::size_t k = 0; k < lowering.parameters.size(); ++k) {
+    const Arg* arg = k < at.args.size() ? &at.args[k] : at.kwarg(lowering.parameters[k].name);
+    if (lowering.parameters[k].changed && arg != nullptr) {
+      result.push_back(arg);
+    }
+  }
+  return result;
+}
+
+// What a node without `mutates` may have changed: the operands that are marked as changed by the declaration
+// that applied, or by any when none did. Where it changes operands by its name or gives no result, when it is
+// described the operands of its first argument, or those it is given to write to; else all.
+std::vector<NodeIndex> Lowerer::changed_operands(std::uint32_t rank, NodeIndex node,
+                                                 const rules::Lowering* by) const {
   const Node& at = node_of(rank, node);
   std::vector<NodeIndex> operands;
   const auto add = [&](NodeIndex operand) {
@@ -131,13 +145,28 @@ std::vector<NodeIndex> Lowerer::changed_operands(std::uint32_t rank, NodeIndex n
       operands.push_back(operand);
     }
   };
+  const auto add_marked = [&](const rules::Lowering& lowering) {
+    for (const Arg* arg : marked_arguments(at, lowering)) {
+      for_each_ref(*arg, add);
+    }
+  };
+  if (by != nullptr) {
+    add_marked(*by);
+  } else {
+    for (const std::size_t index : declarations(at.op)) {
+      add_marked(target_.rules().lowerings()[index]);
+    }
+  }
+  if (!operation_of(rank, node).may_change_operands && !without_result(at)) {
+    return operands;
+  }
   if (writes_out(at.op)) {
     for (const auto& [key, arg] : at.kwargs) {
       if (key.starts_with("out")) {
         for_each_ref(arg, add);
       }
     }
-  } else if (described && !at.args.empty()) {
+  } else if (by != nullptr && !at.args.empty()) {
     for_each_ref(at.args[0], add);
   }
   if (operands.empty()) {
@@ -146,17 +175,19 @@ std::vector<NodeIndex> Lowerer::changed_operands(std::uint32_t rank, NodeIndex n
   return operands;
 }
 
-// An operator that changes operands without `mutates` has run, by its name or since it gives no result: what
-// it may have changed, and the views of that, are unknown from here on.
-void Lowerer::spoil(std::uint32_t rank, NodeIndex node, bool described) {
+// An operator without `mutates` has run: what it may have changed, and the views of that, are unknown from
+// here on. `by`: the declaration that applied, if one did.
+void Lowerer::spoil(std::uint32_t rank, NodeIndex node, const rules::Lowering* by) {
   const Node& at = node_of(rank, node);
-  if (!operation_of(rank, node).may_change_operands && !without_result(at)) {
+  const std::vector<NodeIndex> changed =
+      at.mutates.empty() ? changed_operands(rank, node, by) : std::vector<NodeIndex>();
+  if (changed.empty()) {
     return;
   }
   const std::string reason =
       "`" + at.name + "` (" + at.op + ") " +
       (without_result(at) ? "gives no result: it may change it" : "changes it in place and does not say so");
-  for (const NodeIndex earlier : sharing(rank, node, changed_operands(rank, node, described))) {
+  for (const NodeIndex earlier : sharing(rank, node, changed)) {
     if (lowered_.nodes[rank][earlier].kind != Kind::blocked || needed_after(rank, node, earlier)) {
       block(rank, earlier, reason);
       ranks_[rank].renewed.push_back(earlier);

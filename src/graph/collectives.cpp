@@ -211,9 +211,7 @@ bool Lowerer::collective(const Group& group) {
       if (!smt::is_yes(agreed)) {
         block(members[i].rank, members[i].node, "its recorded sizes are not known to be those computed");
       }
-      if (node_of(members[i].rank, members[i].node).mutates.empty()) {
-        spoil(members[i].rank, members[i].node, true);
-      }
+      spoil(members[i].rank, members[i].node, &lowering);
       retire(members[i].rank, members[i].node);
       ++ranks_[members[i].rank].at;
     }
@@ -334,7 +332,7 @@ bool Lowerer::collective_failed(const std::vector<Member>& members, Truth same, 
   }
   for (const Member& member : members) {
     block(member.rank, member.node, "`" + node_of(member.rank, member.node).op + "`: " + reason);
-    spoil(member.rank, member.node, false);
+    spoil(member.rank, member.node, nullptr);
     ++ranks_[member.rank].at;
   }
   return true;
@@ -453,9 +451,7 @@ bool Lowerer::receive(std::uint32_t rank) {
       block(rank, node, "its recorded sizes are not known to be those sent");
     }
   }
-  if (at.mutates.empty()) {
-    spoil(rank, node, true);
-  }
+  spoil(rank, node, &lowering);
   retire(rank, node);
   waiting = {};
   ++ranks_[rank].at;

@@ -262,6 +262,9 @@ void Lowerer::block(std::uint32_t rank, NodeIndex node, const std::string& reaso
       continue;
     }
     const TensorRef ref{rank, node, static_cast<std::uint32_t>(i)};
+    if (at.op == "placeholder" && out.results[i] != kNoTerm) {
+      lowered_.at_start.emplace(std::pair(rank, node), out.results[i]);
+    }
     const TermId unknown =
         target_.fresh(normalised(target_.oracle(), *at.results[i]), lowered_.describe(ref));
     set_result(rank, node, i, unknown);

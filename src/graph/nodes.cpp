@@ -316,7 +316,7 @@ bool Lowerer::operation(std::uint32_t rank, NodeIndex node) {
   const bool in_place = at.mutates.empty() && operation_of(rank, node).may_change_operands;
   if (is_unknown_collective(rank, node)) {
     block(rank, node, "`" + at.op + "` is a collective that is not described");
-    spoil(rank, node, false);
+    spoil(rank, node, nullptr);
     return true;
   }
   Attempt result = attempt(rank, node);
@@ -324,12 +324,13 @@ bool Lowerer::operation(std::uint32_t rank, NodeIndex node) {
     return size(rank, node, result);
   }
   if (without_result(at) && at.mutates.empty() && !(result.value && result.value->is_none())) {
-    spoil(rank, node, false);  // what else would it be for?
+    spoil(rank, node, nullptr);  // what else would it be for?
     return true;
   }
   if (result.value) {
     if (result.lowering->random) {
       block(rank, node, "`" + at.op + "` is random");
+      spoil(rank, node, result.lowering);
       lowered_.nodes[rank][node].by = result.lowering;
       return true;
     }
@@ -337,8 +338,8 @@ bool Lowerer::operation(std::uint32_t rank, NodeIndex node) {
     if (!accept(rank, node, *result.value, *result.lowering, agreed)) {
       return false;
     }
-    if (in_place) {
-      spoil(rank, node, true);
+    if (in_place || !without_result(at)) {
+      spoil(rank, node, smt::is_yes(agreed) ? result.lowering : nullptr);
     }
     if (smt::is_yes(agreed)) {
       return true;
@@ -348,7 +349,7 @@ bool Lowerer::operation(std::uint32_t rank, NodeIndex node) {
     return complain_operands(rank, node, result);
   } else if (in_place) {
     block(rank, node, "`" + at.op + "` works in place and is not described");
-    spoil(rank, node, false);
+    spoil(rank, node, nullptr);
     return true;
   }
   if (at.size_condition && result.reason.empty()) {
@@ -357,6 +358,7 @@ bool Lowerer::operation(std::uint32_t rank, NodeIndex node) {
     lowered_.nodes[rank][node].reason = "a condition on sizes";
     return true;  // nothing to report: only assertions use it
   }
+  spoil(rank, node, nullptr);
   if (of_random_family(at.op)) {
     block(rank, node, "`" + at.op + "` is not described, but others of its name are random");
     return true;

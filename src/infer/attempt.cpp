@@ -81,12 +81,12 @@ std::vector<TermId> inputs_with_alternatives(Programs& programs) {
     for (const relation::RelatedForm& form : input.forms) {
       for (const relation::Clean& alternative : form.expansion.alternatives) {
         if (!alternative.is_leaf()) {
-          programs.build(alternative);
+          programs.build(alternative, true);
           expressions.insert(programs.graph->last_made());
         }
       }
     }
-    const TermId term = programs.term({std::nullopt, input.tensor});
+    const TermId term = programs.term_at_start({std::nullopt, input.tensor});
     if (expressions.size() > 1 && term != kNoTerm) {
       result.push_back(term);
     }

@@ -60,9 +60,14 @@ std::vector<std::string> assumptions(Programs& programs) {
 }
 
 std::vector<std::string> opaque_operators(const Programs& programs) {
+  const rules::RuleSet& rules = programs.graph->rules();
   std::set<std::string> result;
   for (const graph::Lowered* lowered : {&programs.lowered_sequential, &programs.lowered_ranks}) {
-    result.insert(lowered->opaque_ops.begin(), lowered->opaque_ops.end());
+    for (const graph::OpaqueUse& use : lowered->opaque) {
+      const bool declared = !rules.lowerings_of(use.op).empty();
+      const std::string& reason = lowered->nodes[use.at.rank][use.at.node].reason;
+      result.insert(declared ? use.op + ": " + reason + " (`" + lowered->describe(use.at) + "`)" : use.op);
+    }
     for (const graph::BlockedUse& use : lowered->blocked) {
       result.insert(lowered->node(use.at).op + ": " + use.reason);
     }

@@ -94,31 +94,31 @@ tensor::TensorType normalised(const tensor::TensorType& type, const smt::Oracle&
 }
 
 // Registers the applications of a clean expression, from the inside out, as the relations of their classes.
-void add_relations(Programs& programs, const Clean& clean) {
+void add_relations(Programs& programs, const Clean& clean, bool at_start) {
   if (clean.is_leaf()) {
     return;
   }
   for (const Clean& child : clean.children) {
-    add_relations(programs, child);
+    add_relations(programs, child, at_start);
   }
-  programs.build(clean);
+  programs.build(clean, at_start);
   programs.joint->add_relation(programs.graph->last_made());
 }
 
 // The joint class a sequential tensor is related to by the manifest: its alternatives, made equal.
-TermId related_class(Programs& programs, const relation::Related& related) {
+TermId related_class(Programs& programs, const relation::Related& related, bool at_start) {
   EGraph& graph = *programs.graph;
   TermId first = kNoTerm;
   for (const relation::RelatedForm& form : related.forms) {
     for (const Clean& alternative : form.expansion.alternatives) {
-      const TermId term = programs.build(alternative);
+      const TermId term = programs.build(alternative, at_start);
       ENTANGLE_CHECK(term != kNoTerm, "a resolved relation has no type: " + form.text);
       if (first == kNoTerm) {
         first = term;
       } else {
         graph.merge(first, term, {egraph::Reason::Kind::relation, 0, form.text});
       }
-      add_relations(programs, alternative);
+      add_relations(programs, alternative, at_start);
     }
   }
   graph.rebuild();
@@ -150,17 +150,17 @@ bool uses_whole_leaves(Programs& programs, const Clean& clean, bool is_input) {
   sym::Int elements = 0;
   for (const Clean* leaf : relation::leaves(clean)) {
     if (seen.insert(leaf->leaf).second) {
-      elements += sym::product(programs.graph->type(programs.build(*leaf)).shape);
+      elements += sym::product(programs.graph->type(programs.build(*leaf, true)).shape);
     }
   }
-  const tensor::Shape shape = programs.graph->type(programs.build(clean)).shape;
+  const tensor::Shape shape = programs.graph->type(programs.build(clean, true)).shape;
   return is_input && smt::is_yes(programs.oracle->less_equal(elements, sym::product(shape)));
 }
 
 // A range that leaves no value for the elements of its tensor.
 const relation::TensorRange* empty_range(Programs& programs) {
   for (const relation::TensorRange& range : programs.resolved.ranges) {
-    const TermId term = programs.term(range.tensor);
+    const TermId term = programs.term_at_start(range.tensor);
     if (term == kNoTerm) {
       continue;
     }
@@ -178,12 +178,12 @@ void apply_ranges(Programs& programs, bool sequential) {
   for (const relation::TensorRange& range : programs.resolved.ranges) {
     if (range.tensor.rank) {
       if (!sequential) {
-        set_range(programs, programs.term(range.tensor), range);
+        set_range(programs, programs.term_at_start(range.tensor), range);
       }
       continue;
     }
     if (sequential) {
-      if (const TermId term = programs.term(range.tensor); term != kNoTerm) {
+      if (const TermId term = programs.term_at_start(range.tensor); term != kNoTerm) {
         set_range(programs, term, range);
       }
       continue;
@@ -199,7 +199,7 @@ void apply_ranges(Programs& programs, bool sequential) {
               continue;
             }
             for (const Clean* leaf : relation::leaves(alternative)) {
-              set_range(programs, programs.build(*leaf), range);
+              set_range(programs, programs.build(*leaf, true), range);
             }
           }
         }
@@ -214,8 +214,8 @@ void apply_equalities(Programs& programs, bool sequential) {
     if (involves_sequential != sequential) {
       continue;
     }
-    const TermId left = programs.term(equality.left);
-    const TermId right = programs.term(equality.right);
+    const TermId left = programs.term_at_start(equality.left);
+    const TermId right = programs.term_at_start(equality.right);
     if (left != kNoTerm && right != kNoTerm) {
       programs.graph->merge(left, right, {egraph::Reason::Kind::assumption, 0, equality.text});
     }
@@ -266,7 +266,7 @@ Result<support::Unit> lower_ranks(Programs& programs) {
 Result<support::Unit> lower_sequential(Programs& programs) {
   std::map<NodeIndex, TermId> related;
   for (const relation::Related& entry : programs.resolved.inputs) {
-    related.emplace(entry.tensor, related_class(programs, entry));
+    related.emplace(entry.tensor, related_class(programs, entry, true));
   }
   graph::LowerOptions options;
   options.leaf = [&](const TensorRef& tensor, const tensor::TensorType& type) {
@@ -293,7 +293,7 @@ Result<support::Unit> lower_sequential(Programs& programs) {
   }
   // A given equates what is computed with what is asserted: if the two cannot be equal, that is noticed.
   for (const relation::Related& entry : programs.resolved.given) {
-    const TermId asserted = related_class(programs, entry);
+    const TermId asserted = related_class(programs, entry, false);
     const TermId computed = programs.lowered_sequential.term({0, entry.tensor, 0});
     if (computed != kNoTerm) {
       const std::string& name = programs.sequential_graph().nodes[entry.tensor].name;
@@ -360,15 +360,21 @@ TermId Programs::term(const relation::TensorId& tensor) const {
   return (tensor.rank ? lowered_ranks : lowered_sequential).term({rank, tensor.node, 0});
 }
 
-TermId Programs::build(const Clean& clean) {
+TermId Programs::term_at_start(const relation::TensorId& tensor) const {
+  const auto rank = static_cast<std::uint32_t>(tensor.rank.value_or(0));
+  return (tensor.rank ? lowered_ranks : lowered_sequential).term_at_start(rank, tensor.node);
+}
+
+TermId Programs::build(const Clean& clean, bool at_start) {
   if (clean.is_leaf()) {
     const NodeIndex node = ranks[clean.leaf.rank].find(clean.leaf.name);
     ENTANGLE_CHECK(node != graph::kNoNode, "a resolved relation names a tensor that does not exist");
-    return term({clean.leaf.rank, node});
+    const relation::TensorId leaf{clean.leaf.rank, node};
+    return at_start ? term_at_start(leaf) : term(leaf);
   }
   std::vector<TermId> children;
   for (const Clean& child : clean.children) {
-    children.push_back(build(child));
+    children.push_back(build(child, at_start));
     if (children.back() == kNoTerm) {
       return kNoTerm;
     }

@@ -34,8 +34,11 @@ struct Programs {
   const graph::Graph& sequential_graph() const { return sequential.front(); }
   // The term of a tensor of either program; kNoTerm for a result that is None.
   TermId term(const relation::TensorId& tensor) const;
-  // The class of a clean expression of the manifest; kNoTerm when it has no type.
-  TermId build(const relation::Clean& clean);
+  // The same, but of an input the value that it comes with, which may be changed in place.
+  TermId term_at_start(const relation::TensorId& tensor) const;
+  // The class of a clean expression of the manifest; kNoTerm when it has no type. Its leaves mean what they
+  // hold at the end or, `at_start`, what inputs come with.
+  TermId build(const relation::Clean& clean, bool at_start = false);
   // The tensors of the ranks that a section of the manifest mentions, repetitions included.
   std::vector<TermId> mentioned(const std::vector<relation::Related>& section);
 };

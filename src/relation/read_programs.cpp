@@ -1,5 +1,7 @@
 #include "entangle/relation/read_programs.h"
 
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "entangle/graph/read.h"
@@ -9,6 +11,10 @@
 namespace entangle::relation {
 
 namespace {
+
+std::string ranks(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " rank" : " ranks");
+}
 
 graph::Graph read(const Manifest& manifest, const Text& name, const graph::ReadOptions& options) {
   support::Result<graph::Graph> graph = graph::read_graph(manifest.path_of(name.text), options);
@@ -33,6 +39,15 @@ support::Result<ProgramGraphs> read_programs(const Manifest& manifest) {
         result.ranks[k - 1] = read(manifest, manifest.file_of_rank(k - 1), {k - 1, shared});
       }
     });
+    for (std::size_t k = 0; k < manifest.ranks; ++k) {
+      const std::optional<std::size_t>& recorded = result.ranks[k].world_size;
+      const Text& name = manifest.file_of_rank(k);
+      if (recorded && *recorded != manifest.ranks) {
+        fail(Problem::rank_count, name.span,
+             "`" + name.text + "` is of a program with " + ranks(*recorded) + ", the manifest has " +
+                 ranks(manifest.ranks));
+      }
+    }
     return result;
   });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "entangle/support/text.h"
@@ -96,11 +97,10 @@ class Resolver {
   void assume(const Assumption& assumption) {
     switch (assumption.kind) {
       case Assumption::Kind::pure:
-        result_.pure.push_back(assumption.left_name);
+        check_operator(assumption.left_name, assumption.span);
         return;
       case Assumption::Kind::dropout:
-        result_.dropout = true;
-        return;
+        return;  // stated, and told
       case Assumption::Kind::range:
         assume_range(assumption);
         return;
@@ -111,6 +111,20 @@ class Resolver {
         break;
     }
     assume_size(assumption);
+  }
+
+  // Whether some graph applies the operator of an assumption.
+  void check_operator(const std::string& name, Span span) const {
+    std::set<std::string> operators;
+    const auto add = [&](const graph::Graph& graph) {
+      for (const graph::Node& node : graph.nodes) operators.insert(node.op);
+    };
+    add(sides_.sequential);
+    std::ranges::for_each(sides_.ranks, add);
+    if (!operators.contains(name)) {
+      fail(Problem::unknown_name, span, "no graph applies the operator `" + name + "`",
+           support::did_you_mean(name, {operators.begin(), operators.end()}));
+    }
   }
 
   bool assume_tensors_equal(const Assumption& assumption) {

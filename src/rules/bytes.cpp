@@ -143,7 +143,7 @@ static void fields(A& a, Variable& x) {
 }
 template <class A>
 static void fields(A& a, Parameter& x) {
-  a(x.name, x.type, x.slot, x.default_value, x.span);
+  a(x.name, x.type, x.slot, x.default_value, x.span, x.changed);
 }
 template <class A>
 static void fields(A& a, AxisClause::Operand& x) {

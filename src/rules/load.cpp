@@ -83,14 +83,16 @@ class Loader {
     const std::vector<std::string> inclusions = likely_inclusions(support::source_text(file->id));
     place->second = expected_.size();
     expected_.push_back(std::move(*file));
+    including_.push_back(fs::path(path).parent_path());
     for (const std::string& inclusion : inclusions) {
-      for (const fs::path& tried : candidates(inclusion, fs::path(path).parent_path())) {
+      for (const fs::path& tried : candidates(inclusion)) {
         std::error_code ignored;
         if (!fs::is_regular_file(tried, ignored)) continue;
         expect(tried.string());
         break;
       }
     }
+    including_.pop_back();
   }
 
   void add_path(const std::string& path) {
@@ -116,10 +118,11 @@ class Loader {
 
   void add(Parsed parsed, const fs::path& folder) {
     std::move(parsed.diagnostics.begin(), parsed.diagnostics.end(), std::back_inserter(diagnostics));
+    including_.push_back(folder);
     for (const syntax::Declaration& declaration : parsed.file.declarations) {
-      if (const auto* inclusion = std::get_if<syntax::Inclusion>(&declaration.content))
-        include(*inclusion, folder);
+      if (const auto* inclusion = std::get_if<syntax::Inclusion>(&declaration.content)) include(*inclusion);
     }
+    including_.pop_back();
     files.push_back(std::move(parsed.file));
   }
 
@@ -139,17 +142,39 @@ class Loader {
     return error ? path : real.string();
   }
 
-  std::vector<fs::path> candidates(const std::string& path, const fs::path& folder) const {
+  // Whether a folder lies in one of the rule folders.
+  bool is_ours(const fs::path& folder) {
+    const auto [known, fresh] = ours_.emplace(folder, false);
+    if (fresh) {
+      std::error_code ignored;
+      const fs::path real = fs::weakly_canonical(folder, ignored);
+      known->second = std::ranges::any_of(folders_, [&](const std::string& other) {
+        const fs::path root = fs::weakly_canonical(other, ignored);
+        return std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first == root.end();
+      });
+    }
+    return known->second;
+  }
+
+  // Where the file that is being read finds what it includes: beside it, then in the rule folders. A file
+  // that lies in none of these may be of a copy of the library, which is used as a whole: then beside those
+  // that include it first.
+  std::vector<fs::path> candidates(const std::string& path) {
     std::vector<fs::path> tried;
+    const auto add = [&](const fs::path& folder) {
+      const fs::path candidate = folder / path;
+      if (std::ranges::find(tried, candidate) == tried.end()) tried.push_back(candidate);
+    };
     if (!path.empty()) {
-      tried.push_back(folder / path);
-      for (const std::string& other : folders_) tried.push_back(fs::path(other) / path);
+      add(including_.back());
+      if (!is_ours(including_.back())) std::for_each(including_.rbegin(), including_.rend(), add);
+      std::ranges::for_each(folders_, add);
     }
     return tried;
   }
 
-  void include(const syntax::Inclusion& inclusion, const fs::path& folder) {
-    const std::vector<fs::path> tried = candidates(inclusion.path, folder);
+  void include(const syntax::Inclusion& inclusion) {
+    const std::vector<fs::path> tried = candidates(inclusion.path);
     for (const fs::path& path : tried) {
       std::error_code ignored;
       if (fs::is_regular_file(path, ignored)) {
@@ -165,6 +190,8 @@ class Loader {
   }
 
   const std::vector<std::string>& folders_;
+  std::vector<fs::path> including_;  // the folders of the files that are being read
+  std::map<fs::path, bool> ours_;
   std::deque<Parsed> expected_;
   std::map<std::string, std::size_t> places_;  // by identity: in expected_, or kUnreadable
   std::set<std::string> added_;

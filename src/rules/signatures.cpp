@@ -59,6 +59,7 @@ Type Signatures::type(const syntax::TypeText& text, bool lowering) {
     }
   }
   for (const char c : text.suffix) {
+    if (c == '!') continue;  // says something of the parameter
     if (c == '?') {
       if (!lowering) report(id::unknown_type, text.span, "only arguments of lowerings may be None");
       result.optional = true;
@@ -76,6 +77,10 @@ Type Signatures::type(const syntax::TypeText& text, bool lowering) {
   return result;
 }
 
+static bool may_be_changed(const Type& type) {
+  return type.base == Base::tensor || type.base == Base::operand || type.base == Base::any;
+}
+
 std::vector<Parameter> Signatures::parameters(const syntax::Parameters& text, bool lowering) {
   std::vector<Parameter> result;
   for (const std::vector<syntax::ParameterText>* group : {&text.before, &text.after}) {
@@ -85,6 +90,12 @@ std::vector<Parameter> Signatures::parameters(const syntax::Parameters& text, bo
       parameter.span = written.name.span;
       if (written.type) {
         parameter.type = type(*written.type, lowering);
+        parameter.changed = written.type->suffix.find('!') != std::string::npos;
+        if (parameter.changed &&
+            (!lowering || !written.type->suffix.ends_with('!') || !may_be_changed(parameter.type))) {
+          report(id::unknown_type, written.type->span,
+                 "`!` ends the type of an operand that a framework's operator changes");
+        }
       } else {
         report(id::parameter, written.name.span, "the parameter `" + parameter.name + "` has no type",
                "`" + parameter.name + ": tensor`");

@@ -116,7 +116,7 @@ struct Item {
 struct TypeText {
   Name base;
   std::optional<Name> of;
-  std::string suffix;  // `*`, `+` and `?` in order
+  std::string suffix;  // `*`, `+`, `?` and `!` in order
   Span span;
 };
 

@@ -85,7 +85,7 @@ TEST_CASE("what a change reaches") {
       if (changes) {
         std::vector<NodeIndex> expected = model.change(operands);
         const auto needed = [&](NodeIndex other) { return last_use[other] > node; };
-        std::vector<NodeIndex> found = aliases.change(operands, node, needed);
+        std::vector<NodeIndex> found = aliases.change(operands, node, true, needed);
         std::erase_if(expected, [&](NodeIndex other) { return !alive(other); });
         std::erase_if(found, [&](NodeIndex other) { return !alive(other); });
         CHECK(found == expected);
@@ -124,7 +124,7 @@ TEST_CASE("bases that turn out to be the same") {
   aliases.hold(0, {10});
   aliases.hold(1, {11});
   aliases.same(10, 11);
-  CHECK(aliases.change({0}, 2, always) == std::vector<NodeIndex>{0, 1});
+  CHECK(aliases.change({0}, 2, true, always) == std::vector<NodeIndex>{0, 1});
   aliases.hold(2, {12});
   aliases.hold(3, {14});
   aliases.same(13, 14);  // 13 is met later

@@ -215,6 +215,8 @@ def norms(s):
         s.case("aten._native_batch_norm_legit_no_training.default", image, weight, bias, mean, variance, 0.1, 1e-5,
                reference=lambda: [normal(), torch.empty(0, dtype=f64), torch.empty(0, dtype=f64)], unknown=[1, 2])
         s.case("aten.batch_norm.default", image, weight, bias, mean, variance, False, 0.1, 1e-5, False)
+        s.case("aten.batch_norm.default", image, weight, bias, mean, variance, True, 0.1, 1e-5, False,
+               reference=lambda: torch.nn.functional.batch_norm(image, mean.clone(), variance.clone(), weight, bias, True, 0.1, 1e-5))
         s.case("aten.native_batch_norm.default", image, weight, bias, mean, variance, False, 0.1, 1e-5, unknown=[1, 2])
     for weight, bias in ((cw, cb), (None, None)):
         s.case("aten.native_batch_norm.default", image, weight, bias, mean, variance, True, 0.1, 1e-5)

@@ -57,6 +57,32 @@ lemma infinite(x: tensor): scale(x; 1.5) == scale(scale(x; 3); 0.5) when rank(x)
 lower my.scaled.default(x: tensor, c: scalar; alpha: scalar = 0.1): scale(x; c * alpha);
 )");
 
+std::vector<std::string> lemmas(const Loaded& loaded);
+
+TEST_CASE("a copy of the library is used as a whole") {
+  const Folder folder;
+  fs::create_directories(folder.path / "copy" / "framework");
+  fs::create_directories(folder.path / "lib" / "framework");
+  const auto library = [&](const std::string& where, const std::string& lemma) {
+    folder.write(where + "/ops.rules",
+                 "op half(x: tensor): elementwise { value i => x[i] / 2; }\n"
+                 "lemma " +
+                     lemma + "(x: tensor): half(half(x)) => half(half(x));\n");
+    folder.write(where + "/framework/one.rules",
+                 "include \"ops.rules\";\nlower one.half(x: tensor): half(x);\n");
+    return folder.write(where + "/all.rules", "include \"ops.rules\";\ninclude \"framework/one.rules\";\n");
+  };
+  const std::string own = library("lib", "own");
+  const std::string copy = library("copy", "copied");
+  const std::vector<std::string> folders = {(folder.path / "lib").string()};
+  CHECK(lemmas(load_rules({own}, folders)) == std::vector<std::string>{"own"});
+  CHECK(lemmas(load_rules({copy}, folders)) == std::vector<std::string>{"copied"});
+  // The library is not changed by what stands beside a file that includes it.
+  folder.write("ops.rules", "nonsense");
+  const std::string user = folder.write("user.rules", "include \"framework/one.rules\";\n");
+  CHECK(lemmas(load_rules({user}, folders)) == std::vector<std::string>{"own"});
+}
+
 std::vector<std::string> lemmas(const Loaded& loaded) {
   std::vector<std::string> names;
   for (const Lemma& lemma : loaded.rules->lemmas()) names.push_back(lemma.name);

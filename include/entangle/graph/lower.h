@@ -22,9 +22,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "entangle/egraph/egraph.h"
@@ -118,6 +120,7 @@ struct Lowered {
   std::vector<OpaqueUse> opaque;
   std::vector<std::string> opaque_ops;  // their operators, each once, sorted: "taken as a pure function"
   std::vector<BlockedUse> blocked;
+  std::map<std::pair<std::uint32_t, NodeIndex>, TermId> at_start;  // of inputs that are changed in place
   std::vector<LookUp> lookups;
   std::vector<Draw> draws;  // in the order of lowering
   std::vector<FoundSize> found_sizes;
@@ -127,6 +130,11 @@ struct Lowered {
   // kNoTerm for a result that is None.
   TermId term(const TensorRef& tensor) const {
     return nodes[tensor.rank][tensor.node].results[tensor.result];
+  }
+  // The value an input comes with; of other nodes their first result.
+  TermId term_at_start(std::uint32_t rank, NodeIndex node) const {
+    const auto changed = at_start.find({rank, node});
+    return changed != at_start.end() ? changed->second : nodes[rank][node].results[0];
   }
   // `r1.mm`, `mm` when there is one graph; `r1.split[2]` for one of several results.
   std::string describe(const TensorRef& tensor) const;

@@ -81,8 +81,6 @@ struct Resolved {
   bool outputs_stated = false;  // the manifest has `outputs` or `expect`
   std::vector<TensorEquality> equal;
   std::vector<TensorRange> ranges;
-  std::vector<std::string> pure;  // framework operators
-  bool dropout = false;
   sym::Facts facts;  // stated and learned
   std::vector<std::string>
       learned;  // equalities of sizes that are not stated but follow, e.g. `s0 == 2*r0.s0`

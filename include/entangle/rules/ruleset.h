@@ -28,6 +28,7 @@ struct Parameter {
   Slot slot = kNoSlot;
   std::optional<Expr> default_value;
   support::Span span;
+  bool changed = false;  // of a lowering: the framework's operator changes this operand in place
 };
 
 // maps NAME(k < bound if filter): result <- x.axis, y.axis        (kind maps)
