@@ -95,26 +95,22 @@ std::vector<NodeIndex> Aliases::change(const std::vector<NodeIndex>& operands, N
   }
   std::ranges::sort(found);
   found.erase(std::ranges::unique(found).begin(), found.end());
-  if (groups.empty()) {
-    return found;
-  }
-  Base all = groups.front();
-  for (const Base group : groups) {
-    all = unite(all, group);
-  }
   for (const NodeIndex node : found) {
     nodes_[node].linked = true;
-    for (const Base base : nodes_[node].bases) {
-      all = unite(all, base);
-    }
+    unite_bases(nodes_[node]);
   }
-  if (returns_views) {
+  if (returns_views && !groups.empty()) {
+    for (const Base group : groups) {
+      unite(groups.front(), group);
+    }
     nodes_.resize(std::max<std::size_t>(nodes_.size(), by + 1));
     nodes_[by].linked = true;
-    nodes_[by].bases.push_back(all);
-    holders_[all].push_back(by);
+    nodes_[by].bases.push_back(groups.front());
+    holders_[group(groups.front())].push_back(by);
   }
-  std::erase_if(holders_[all], [&](NodeIndex node) { return !needed(node); });
+  for (const Base reached : groups) {
+    std::erase_if(holders_[group(reached)], [&](NodeIndex node) { return !needed(node); });
+  }
   return found;
 }
 

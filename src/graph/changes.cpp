@@ -10,28 +10,19 @@ namespace entangle::graph {
 // operands, but a window of elements is one, too.)
 std::set<TermId> Lowerer::bases(std::uint32_t rank, NodeIndex node) const {
   std::set<TermId> result;
-  std::set<TermId> seen;
-  std::vector<TermId> todo = ranks_[rank].terms(node);
-  while (!todo.empty()) {
-    const TermId term = todo.back();
-    todo.pop_back();
-    if (term == kNoTerm || !seen.insert(term).second) {
-      continue;
-    }
-    const term::NodeView view = target_.original(term);
-    const bool known = view.op != rules::kNoOp;
+  for_each_below(ranks_[rank].terms(node), [&](TermId term, const term::NodeView& view) {
+    const std::span<const TermId> children = view.children;
+    const bool known = view.op != rules::kNoOp && !children.empty();
+    const bool opaque = view.op != rules::kNoOp && view.op == opaque_;
     if (known && view.op == take_) {
-      todo.push_back(view.children[0]);
-    } else if (known && (target_.rules().op(view.op).rearranges || view.op == opaque_) &&
-               !view.children.empty()) {
-      todo.insert(todo.end(), view.children.begin(), view.children.end());
-    } else {
+      return children.first(1);
+    }
+    const bool holds_operands = known && (opaque || target_.rules().op(view.op).rearranges);
+    if (!holds_operands || opaque) {
       result.insert(target_.find(term));
     }
-    if (known && view.op == opaque_) {
-      result.insert(target_.find(term));
-    }
-  }
+    return holds_operands ? children : std::span<const TermId>();
+  });
   return result;
 }
 
@@ -153,7 +144,7 @@ std::vector<NodeIndex> Lowerer::changed_operands(std::uint32_t rank, NodeIndex n
   if (by != nullptr) {
     add_marked(*by);
   } else {
-    for (const std::size_t index : declarations(at.op)) {
+    for (const std::size_t index : *operation_of(rank, node).declarations) {
       add_marked(target_.rules().lowerings()[index]);
     }
   }

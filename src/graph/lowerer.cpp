@@ -298,24 +298,20 @@ void Lowerer::record_lookups(TermId root, const TensorRef& at) {
 
 // What a node draws, between its operands and a result. (What another rank draws may be the same term.)
 void Lowerer::record_draws(TermId root, const TensorRef& at) {
-  std::set<TermId> seen;
+  std::set<TermId> given;
   for_each_operand(node_of(at.rank, at.node), [&](NodeIndex operand) {
     const std::vector<TermId>& terms = ranks_[at.rank].terms(operand);
-    seen.insert(terms.begin(), terms.end());
+    given.insert(terms.begin(), terms.end());
   });
-  std::vector<TermId> todo = {root};
-  while (!todo.empty()) {
-    const TermId term = todo.back();
-    todo.pop_back();
-    if (term == kNoTerm || !seen.insert(term).second) {
-      continue;
+  for_each_below({root}, [&](TermId term, const term::NodeView& view) -> std::span<const TermId> {
+    if (given.contains(term)) {
+      return {};
     }
-    const term::NodeView view = target_.original(term);
     if (view.op != rules::kNoOp && target_.rules().op(view.op).drawn) {
       lowered_.draws.push_back({term, at});
     }
-    todo.insert(todo.end(), view.children.begin(), view.children.end());
-  }
+    return view.children;
+  });
 }
 
 support::Result<Lowered> lower(const std::vector<Graph>& graphs, egraph::EGraph& target,

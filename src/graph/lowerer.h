@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -58,6 +59,20 @@ class Lowerer {
   void block(std::uint32_t rank, NodeIndex node, const std::string& reason);
   void record_lookups(TermId root, const TensorRef& at);
   void record_draws(TermId root, const TensorRef& at);
+  // Calls visit(term, view) for these terms and for what they are made of, each once. It returns the operands
+  // to go on with.
+  template <class Visit>
+  void for_each_below(std::vector<TermId> todo, const Visit& visit) const {
+    std::set<TermId> seen;
+    while (!todo.empty()) {
+      const TermId term = todo.back();
+      todo.pop_back();
+      if (term != kNoTerm && seen.insert(term).second) {
+        const std::span<const TermId> next = visit(term, target_.original(term));
+        todo.insert(todo.end(), next.begin(), next.end());
+      }
+    }
+  }
   std::int64_t draw(std::uint32_t rank, NodeIndex node) const {
     return options_.draw ? options_.draw(rank, node) : 0;
   }
