@@ -175,6 +175,19 @@ MemoKey Memo::key(const Selection& selection, const std::vector<TermId>& targets
   return key;
 }
 
+// Whether an expression of the solution applies an operator of which the key holds no more than which calls
+// are the same: a constant that is another one at another call.
+bool Memo::names_calls(const Solution& solution) {
+  const auto names = [&](const relation::CleanTermPtr& clean, const auto& again) -> bool {
+    return !clean->is_leaf() &&
+           (!site_attributes(clean->op).empty() ||
+            std::ranges::any_of(clean->children, [&](const auto& child) { return again(child, again); }));
+  };
+  return std::ranges::any_of(solution.relations, [&](const auto& relations) {
+    return std::ranges::any_of(relations, [&](const auto& clean) { return names(clean, names); });
+  });
+}
+
 void Memo::use(Solutions::value_type& entry) {
   if (!std::exchange(entry.second.used, true) && entry.second.keep) {
     used_.push_back(&entry);
@@ -191,7 +204,8 @@ const Solution* Memo::find(const MemoKey& key, const Selection& selection,
   if (!known.solution && !known.kept.empty()) {
     known.solution = solution_from_bytes(std::exchange(known.kept, {}));
   }
-  if (!known.solution || (known.from_file && !fits(*known.solution, selection, targets))) {
+  if (!known.solution || known.names_calls ||
+      (known.from_file && !fits(*known.solution, selection, targets))) {
     return nullptr;
   }
   use(*it);
@@ -200,9 +214,11 @@ const Solution* Memo::find(const MemoKey& key, const Selection& selection,
 
 const Solution& Memo::store(MemoKey key, Solution solution, bool keep) {
   const auto nameless = [](std::uint64_t word) { return (word & kNameless) != 0; };
-  keep = keep && std::ranges::none_of(key, nameless);
+  const bool named = names_calls(solution);
+  keep = keep && !named && std::ranges::none_of(key, nameless);
   const auto it =
-      solutions_.insert_or_assign(std::move(key), Known{{}, std::move(solution), false, keep, false}).first;
+      solutions_.insert_or_assign(std::move(key), Known{{}, std::move(solution), false, keep, false, named})
+          .first;
   use(*it);
   return *it->second.solution;
 }
@@ -249,6 +265,9 @@ bool Memo::fits(const Solution& solution, const Selection& selection, const std:
         return false;
       }
     }
+  }
+  if (names_calls(solution)) {  // of operators that exist, as is known by now
+    return false;
   }
   const egraph::Counters& counters = solution.outcome.counters;
   const std::size_t lemmas = graph.rules().lemmas().size();

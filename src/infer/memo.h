@@ -5,7 +5,8 @@
 // operators, attributes, operands, types and what else is known of each class, which ranks own it and which
 // owners are counterparts. Two selections with the same key are the same problem, so that the answer found
 // for one (also: none) is the answer to the other, place by place; keys are compared in full. Call sites of
-// operators that no lemma mentions are numbered by first occurrence.
+// operators that no lemma mentions are numbered by first occurrence; an answer that names one itself is not
+// used again.
 //
 // Solutions may come from an earlier run: then attributes and types have the numbers that they had there, and
 // a solution is used only where its places exist and its equalities and expressions have the types of what
@@ -75,6 +76,7 @@ class Memo {
     bool from_file = false;
     bool keep = false;
     bool used = false;
+    bool names_calls = false;  // in its relations: it answers for no other calls
   };
   using Solutions = std::unordered_map<MemoKey, Known, Hash>;
 
@@ -83,6 +85,7 @@ class Memo {
   // Of an operator: see site_.
   const std::vector<bool>& site_attributes(rules::OpId op);
   std::uint64_t number_of_text(const std::optional<std::string>& text);
+  bool names_calls(const Solution& solution);
   void use(Solutions::value_type& entry);
   bool fits(const Solution& solution, const Selection& selection, const std::vector<TermId>& targets);
   // The type of a clean expression over the classes; none where it has no type or is not clean.

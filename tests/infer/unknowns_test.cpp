@@ -171,6 +171,31 @@ TEST_CASE("the old value of what was changed in place is gone") {
   CHECK(outcome(test) == "unproved");
 }
 
+TEST_CASE("what is told apart by its call is not taken for another call's") {
+  const std::string rules =
+      "include \"aten.rules\";\n"
+      "op stamp(; site: int, shape: int*) { shape shape; dtype f32; }\n"
+      "lower my.stamp.default(n: int): stamp(; site, [n]);\n";
+  const std::string begin =
+      "in x: f32[4]\nin z: f32[4]\ns = my.stamp.default(3): f32[3]\nt = my.stamp.default(3): f32[3]\n"
+      "a = aten.relu.default(%x): f32[4]\nb = aten.relu.default(%z): f32[4]\n"
+      "y = aten.cat.default([%a, %s], 0): f32[7]\n";
+  const std::string sequential = begin + "w = aten.cat.default([%b, %t], 0): f32[7]\nout y, w";
+  const std::string manifest = "inputs:\n  x: Replicate\n  z: Replicate\n";
+  Case test{sequential, copies(2, sequential), manifest, rules, ""};
+  CHECK(outcome(test) == "refines");
+  test.ranks = copies(2, begin + "w = aten.cat.default([%b, %s], 0): f32[7]\nout y, w");
+  CHECK(outcome(test) == "unproved");
+  // Two problems that differ in the call only.
+  test.ranks = copies(2,
+                      "in x: f32[4]\nin z: f32[4]\na = aten.relu.default(%x): f32[4]\n"
+                      "b = aten.relu.default(%z): f32[4]\nout a, b");
+  const Verdict halves = verdict(test);
+  REQUIRE(halves.outputs.size() == 2);
+  CHECK(halves.outputs[0].relations == Strings{"concat(r0.a, stamp(; 1, [3]); 0)"});
+  CHECK(halves.outputs[1].relations == Strings{"concat(r0.b, stamp(; 2, [3]); 0)"});
+}
+
 TEST_CASE("a manifest relates what inputs come with, not what becomes of them") {
   const std::string x = "in x: f32[4, 4]\n";
   const std::string use = "y = aten.relu.default(%x): f32[4, 4]\n";
