@@ -1,4 +1,5 @@
-// IdMap: a small hash map from term ids and other numbers below kNoTerm, for sets and numberings that live as long as one local problem.
+// IdMap: a small hash map from term ids and other numbers below kNoTerm, for sets and numberings that live as
+// long as one local problem.
 #pragma once
 
 #include <cstddef>
