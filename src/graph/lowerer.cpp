@@ -296,6 +296,19 @@ void Lowerer::record_lookups(TermId root, const TensorRef& at) {
   }
 }
 
+std::int64_t Lowerer::draw(std::uint32_t rank, NodeIndex node) const {
+  if (!options_.draw) {
+    return 0;
+  }
+  std::vector<TermId> operands;
+  for_each_operand(node_of(rank, node), [&](NodeIndex operand) {
+    for (const TermId term : ranks_[rank].terms(operand)) {
+      operands.push_back(term == kNoTerm ? kNoTerm : target_.find(term));
+    }
+  });
+  return options_.draw(rank, node, operands);
+}
+
 // What a node draws, between its operands and a result. (What another rank draws may be the same term.)
 void Lowerer::record_draws(TermId root, const TensorRef& at) {
   std::set<TermId> given;

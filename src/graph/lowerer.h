@@ -73,9 +73,7 @@ class Lowerer {
       }
     }
   }
-  std::int64_t draw(std::uint32_t rank, NodeIndex node) const {
-    return options_.draw ? options_.draw(rank, node) : 0;
-  }
+  std::int64_t draw(std::uint32_t rank, NodeIndex node) const;
 
   // --- nodes.cpp: one node on its own
   bool leaf(std::uint32_t rank, NodeIndex node);

@@ -152,6 +152,10 @@ support::Result<Attempt> attempt(Programs& programs, const relation::Manifest& m
   while (!programs.lowered_ranks.mismatch) {
     result.impossible = assume_sequential_lookups(programs);
     result.walk = std::make_unique<Walk>(*programs.joint, *programs.oracle, *engine.program, options);
+    if (programs.drawing == Drawing::on_the_way && !programs.lowered_sequential.draws.empty()) {
+      result.places = std::make_unique<PlacesOnTheWay>(programs, *result.walk);
+      result.walk->call_before([&places = *result.places](TermId term) { return places.relate(term); });
+    }
     if (known) {
       result.walk->memo().load(*known, false);
       known.reset();
@@ -195,32 +199,47 @@ support::Result<Attempt> attempt(Programs& programs, const relation::Manifest& m
 support::Result<Attempt> decide(Programs& programs, const relation::Manifest& manifest, const Engine& engine,
                                 const WalkOptions& options, const MemoFolder& folder,
                                 egraph::Counters& counters) {
-  auto first = attempt(programs, manifest, engine, options, folder, counters);
+  auto result = attempt(programs, manifest, engine, options, folder, counters);
+  // Lowers both programs again and makes another attempt, with what was found so far.
+  const auto walk_again = [&](Drawing drawing) -> support::Status {
+    std::optional<KeptSolutions> known = options.memo ? result->walk->memo().save() : std::nullopt;
+    result = Attempt();  // it looks at the programs as they were
+    programs.drawing = drawing;
+    const std::size_t sizes = programs.sizes.size();
+    if (auto status = lower_again(programs, manifest, engine); !status) {
+      return status.error();
+    }
+    if (programs.sizes.size() != sizes) {
+      known.reset();  // the facts are others
+    }
+    result = attempt(programs, manifest, engine, options, folder, counters, std::move(known));
+    return support::Unit{};
+  };
+  const auto decided = [&] { return !result || !result->walk || result->walk->out_of_time(); };
   const bool draws = !programs.lowered_ranks.draws.empty() || !programs.lowered_sequential.draws.empty();
-  if (!first || !first->walk || first->kind != VerdictKind::refines || !draws) {
-    return first;
+  if (decided() || !draws || result->kind == VerdictKind::refines) {
+    return result;
   }
-  std::variant<Draws, Failing> matched = match_draws(programs, first->wanted);
-  if (auto* failing = std::get_if<Failing>(&matched)) {
-    first->kind = VerdictKind::unproved;
-    first->failing = std::move(*failing);
-    return first;
-  }
-  std::optional<KeptSolutions> known = options.memo ? first->walk->memo().save() : std::nullopt;
-  first = Attempt();  // it looks at the programs as they were
-  programs.draws = std::move(std::get<Draws>(matched));
-  const std::size_t sizes = programs.sizes.size();
-  if (auto status = lower_again(programs, manifest, engine); !status) {
+  if (auto status = walk_again(Drawing::alike); !status) {
     return status.error();
   }
-  if (programs.sizes.size() != sizes) {
-    known.reset();  // the facts are others
+  if (decided() || result->kind != VerdictKind::refines) {
+    return result;
   }
-  auto second = attempt(programs, manifest, engine, options, folder, counters, std::move(known));
-  if (second && second->failing) {
-    second->failing->reason += " (it could be if equal elements of a tensor had one random mask)";
+  std::variant<Draws, Failing> matched = match_draws(programs, result->wanted);
+  if (auto* failing = std::get_if<Failing>(&matched)) {
+    result->kind = VerdictKind::unproved;
+    result->failing = std::move(*failing);
+    return result;
   }
-  return second;
+  programs.draws = std::move(std::get<Draws>(matched));
+  if (auto status = walk_again(Drawing::matched); !status) {
+    return status.error();
+  }
+  if (result && result->failing) {
+    result->failing->reason += " (it could be if equal elements of a tensor had one random mask)";
+  }
+  return result;
 }
 
 }  // namespace entangle::infer

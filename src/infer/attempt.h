@@ -1,8 +1,8 @@
 // Attempt: one walk over both programs, its answers to the questions of a manifest, and when to walk once
 // more.
 //
-// Sizes that depend on data may become known on the way, and programs that draw at random are walked twice
-// (drawn.h): both programs are lowered again under what was found.
+// Sizes that depend on data may become known on the way, and programs that draw at random may have to be
+// walked again (drawn.h): both programs are lowered again under what was found.
 #pragma once
 
 #include <memory>
@@ -18,8 +18,9 @@
 namespace entangle::infer {
 
 struct Attempt {
-  std::unique_ptr<Walk> walk;           // none where the ranks disagree on a collective
-  std::vector<std::string> impossible;  // look-ups of the sequential program that are never in range
+  std::unique_ptr<PlacesOnTheWay> places;  // for the walk to ask
+  std::unique_ptr<Walk> walk;              // none where the ranks disagree on a collective
+  std::vector<std::string> impossible;     // look-ups of the sequential program that are never in range
   std::vector<Question> asked;
   std::vector<TermId> wanted;  // sequential terms to resolve
   std::unique_ptr<Outputs> answers;

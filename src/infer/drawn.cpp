@@ -1,6 +1,7 @@
 #include "drawn.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <span>
 #include <unordered_map>
@@ -10,6 +11,22 @@
 
 namespace entangle::infer {
 namespace {
+
+TermId places_of(const EGraph& graph, const graph::Draw& draw) {
+  return graph.original(draw.term).children.back();
+}
+
+// Whether each element of the operands is one element of the result.
+bool loses_nothing(EGraph& graph, TermId application) {
+  const auto node = graph.original(application);
+  const rules::Operator& op = graph.rules().op(node.op);
+  sym::Int elements = 0;
+  for (const TermId child : node.children) {
+    elements += sym::product(graph.type(child).shape);
+  }
+  return op.clean && op.rearranges &&
+         smt::is_yes(graph.oracle().equal(elements, sym::product(graph.type(application).shape)));
+}
 
 class Matcher {
  public:
@@ -108,14 +125,6 @@ class Matcher {
     return seen;
   }
 
-  sym::Int elements(std::span<const TermId> terms) const {
-    sym::Int sum = 0;
-    for (const TermId term : terms) {
-      sum += sym::product(graph_.type(term).shape);
-    }
-    return sum;
-  }
-
   // How a class is made of what the ranks draw at the call of the sequential `drawn`.
   std::optional<Places> put_together(TermId term, TermId drawn, std::vector<std::size_t>& leaves,
                                      std::set<TermId>& on_the_way) {
@@ -124,9 +133,7 @@ class Matcher {
       for (const std::size_t k : found->second) {
         if (same_call(programs_.lowered_ranks.draws[k].term, drawn)) {
           leaves.push_back(k);
-          Places leaf;
-          leaf.draw = k;
-          return leaf;
+          return Places{rules::kNoOp, {}, {}, k};
         }
       }
     }
@@ -135,7 +142,7 @@ class Matcher {
     }
     std::optional<Places> result;
     for (const TermId application : joint_.relations(id)) {
-      if (!loses_nothing(application)) {
+      if (!loses_nothing(graph_, application)) {
         continue;
       }
       const std::size_t before = leaves.size();
@@ -158,15 +165,6 @@ class Matcher {
     return result;
   }
 
-  // Whether each element of the operands is one element of the result.
-  bool loses_nothing(TermId application) {
-    const auto node = graph_.original(application);
-    const rules::Operator& op = graph_.rules().op(node.op);
-    return op.clean && op.rearranges &&
-           smt::is_yes(
-               graph_.oracle().equal(elements(node.children), sym::product(graph_.type(application).shape)));
-  }
-
   Programs& programs_;
   EGraph& graph_;
   Joint& joint_;
@@ -175,27 +173,24 @@ class Matcher {
   std::set<std::int64_t> used_;                                    // that a sequential call is made of
 };
 
-TermId places_of(const EGraph& graph, const graph::Draw& draw) {
-  return graph.original(draw.term).children.back();
-}
-
 // The class of an expression over places, whose applications are relations of theirs; kNoTerm: it has no
-// type.
-TermId build(Programs& programs, const Places& places) {
+// type, or an application of it loses something.
+TermId build(Programs& programs, const Places& places, const std::function<TermId(std::size_t)>& leaf) {
   if (places.op == rules::kNoOp) {
-    return places_of(*programs.graph, programs.lowered_ranks.draws[places.draw]);
+    return leaf(places.leaf);
   }
   std::vector<TermId> parts;
   for (const Places& part : places.parts) {
-    parts.push_back(build(programs, part));
+    parts.push_back(build(programs, part, leaf));
     if (parts.back() == kNoTerm) {
       return kNoTerm;
     }
   }
   const TermId made = programs.graph->make(places.op, places.attrs, parts);
-  if (made != kNoTerm) {
-    programs.joint->add_relation(programs.graph->last_made());
+  if (made == kNoTerm || !loses_nothing(*programs.graph, programs.graph->last_made())) {
+    return kNoTerm;
   }
+  programs.joint->add_relation(programs.graph->last_made());
   return made;
 }
 
@@ -204,6 +199,17 @@ bool same_shape(const Programs& programs, TermId a, TermId b) {
                             [&](const sym::Int& left, const sym::Int& right) {
                               return smt::is_yes(programs.oracle->equal(left, right));
                             });
+}
+
+// Says that the places are those of this expression, if they have one shape.
+bool relate(Programs& programs, TermId own, const Places& places,
+            const std::function<TermId(std::size_t)>& leaf) {
+  const TermId made = build(programs, places, leaf);
+  if (made == kNoTerm || !same_shape(programs, made, own)) {
+    return false;
+  }
+  programs.graph->merge(own, made, {egraph::Reason::Kind::relation, 0, "places of what is drawn"});
+  return true;
 }
 
 }  // namespace
@@ -218,14 +224,76 @@ void relate_places(Programs& programs, const Draws& draws) {
       programs.lowered_sequential.draws.size() != draws.of_sequential) {
     return;
   }
+  const auto leaf = [&](std::size_t draw) {
+    return places_of(*programs.graph, programs.lowered_ranks.draws[draw]);
+  };
   for (const auto& [draw, places] : draws.places) {
-    const TermId made = build(programs, places);
-    const TermId own = places_of(*programs.graph, programs.lowered_sequential.draws[draw]);
-    if (made != kNoTerm && same_shape(programs, made, own)) {
-      programs.graph->merge(own, made, {egraph::Reason::Kind::relation, 0, "places of what is drawn"});
-    }
+    relate(programs, places_of(*programs.graph, programs.lowered_sequential.draws[draw]), places, leaf);
   }
   programs.graph->rebuild();
+}
+
+std::int64_t CallNumbers::of_rank(const Call& call, const std::string& op,
+                                  const std::vector<TermId>& operands) {
+  std::int64_t& number = ranks_[call];
+  if (number != 0) {
+    return number;
+  }
+  std::vector<Replicas>& alike = replicas_[{op, operands}];
+  const auto other = std::ranges::find_if(
+      alike, [&](const Replicas& replicas) { return !replicas.ranks.contains(call.first); });
+  Replicas& own = other != alike.end() ? *other : alike.emplace_back(Replicas{++last_, {}});
+  own.ranks.insert(call.first);
+  number = own.number;
+  return number;
+}
+
+std::int64_t CallNumbers::of_sequential(graph::NodeIndex node) {
+  std::int64_t& number = sequential_[node];
+  if (number == 0) {
+    number = ++last_;
+  }
+  return number;
+}
+
+PlacesOnTheWay::PlacesOnTheWay(Programs& programs, Walk& walk) : programs_(programs), walk_(walk) {
+  for (const graph::Draw& draw : programs.lowered_sequential.draws) {
+    sequential_.emplace(places_of(*programs.graph, draw), draw.term);
+  }
+}
+
+Places PlacesOnTheWay::over_places(const relation::CleanTerm& clean, const Walk::Drawn& drawn,
+                                   std::vector<TermId>& leaves) const {
+  if (clean.is_leaf()) {
+    leaves.push_back(programs_.graph->original(drawn.terms.at(clean.id)).children.back());
+    return {rules::kNoOp, {}, {}, leaves.size() - 1};
+  }
+  Places result{clean.op, clean.attrs, {}, 0};
+  for (const relation::CleanTermPtr& part : clean.children) {
+    result.parts.push_back(over_places(*part, drawn, leaves));
+  }
+  return result;
+}
+
+bool PlacesOnTheWay::relate(TermId term) {
+  const auto at = sequential_.find(term);
+  if (at == sequential_.end()) {
+    return true;
+  }
+  const Walk::Drawn drawn = walk_.drawn_alike(at->second);
+  for (const relation::CleanTermPtr& relation : drawn.relations) {
+    std::vector<TermId> leaves;
+    const Places places = over_places(*relation, drawn, leaves);
+    std::set<TermId> used(leaves.begin(), leaves.end());
+    const bool once = used.size() == leaves.size() &&
+                      std::ranges::none_of(used, [&](TermId leaf) { return used_.contains(leaf); });
+    if (once && entangle::infer::relate(programs_, term, places, [&](std::size_t k) { return leaves[k]; })) {
+      programs_.graph->rebuild();
+      used_.merge(used);
+      return true;
+    }
+  }
+  return false;
 }
 
 std::vector<std::string> drawn_assumptions(Programs& programs) {

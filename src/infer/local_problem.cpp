@@ -36,6 +36,31 @@ LocalProblem::LocalProblem(const Selection& selection, smt::Oracle& oracle, Leav
   }
   add_classes(selection.classes().size());
   open_sums();
+  if (leaves == Leaves::drawn) {
+    draw_alike();
+  }
+}
+
+void LocalProblem::draw_alike() {
+  for (const Selection::Application& application : selection_.applications()) {
+    const auto node = joint_.graph().original(application.term);
+    if (joint_.graph().rules().op(node.op).drawn) {
+      const TermId at = local(node.children.back());
+      const std::optional<TermId> one = graph_.evaluator().full(sym::Scalar(sym::Int(0)), graph_.type(at));
+      ENTANGLE_CHECK(one.has_value(), "places are no tensor");
+      graph_.merge(at, *one, kDefinition);
+    }
+  }
+}
+
+std::set<TermId> LocalProblem::locals_like(TermId joint_id) {
+  std::set<TermId> result;
+  for (const TermId term : selection_.applications_like(joint_id)) {
+    if (term != kNoTerm) {
+      result.insert(graph_.find(local(term)));
+    }
+  }
+  return result;
 }
 
 void LocalProblem::open_sums() {
@@ -83,7 +108,7 @@ void LocalProblem::add_classes(std::size_t end) {
       made = from.defined(id) ? graph_.leaf(from.type(id), label) : graph_.fresh(from.type(id), label);
       graph_.set_interval(made, from.interval(id));
     }
-    if (joint_.is_tensor(id) || (leaves_ == Leaves::values && joint_.is_distributed(id))) {
+    if (joint_.is_tensor(id) || (leaves_ != Leaves::tensors && joint_.is_distributed(id))) {
       graph_.set_named(made);
     }
     locals_.push_back(made);
@@ -128,14 +153,18 @@ egraph::Outcome LocalProblem::equate(const egraph::Program& program, const egrap
 }
 
 relation::ExtractOptions LocalProblem::options_for(TermId joint_id) {
+  static const std::vector<Owner> kInner{Owner{}};
+  static const std::vector<Owner> kNone;
   relation::ExtractOptions options;
-  options.counterparts = joint_.is_result(joint_id);
-  if (options.counterparts) {
+  options.counterparts = leaves_ != Leaves::drawn && joint_.is_result(joint_id);
+  if (leaves_ == Leaves::drawn) {
+    options.owners = [this, like = locals_like(joint_id)](TermId id) -> const std::vector<Owner>& {
+      return like.contains(graph_.find(id)) ? kInner : kNone;
+    };
+  } else if (options.counterparts) {
     options.owners = [this](TermId id) -> const std::vector<Owner>& { return owners(id); };
   } else {
     options.owners = [this](TermId id) -> const std::vector<Owner>& {
-      static const std::vector<Owner> kInner{Owner{}};
-      static const std::vector<Owner> kNone;
       return distributed_.contains(graph_.find(id)) ? kInner : kNone;
     };
   }
@@ -163,8 +192,17 @@ const std::vector<Owner>& LocalProblem::owners(TermId local_id) {
   return it == owners_.end() ? kNone : it->second;
 }
 
-std::unordered_map<TermId, std::uint32_t> LocalProblem::places() {
+std::unordered_map<TermId, std::uint32_t> LocalProblem::places(TermId joint_id) {
   std::unordered_map<TermId, std::uint32_t> best;
+  if (leaves_ == Leaves::drawn) {
+    const std::vector<TermId> like = selection_.applications_like(joint_id);
+    for (std::uint32_t k = 0; k < like.size(); ++k) {
+      if (like[k] != kNoTerm) {
+        best.emplace(graph_.find(locals_[k]), k);
+      }
+    }
+    return best;
+  }
   const auto better = [&](TermId a, TermId b) {
     return std::tuple(joint_.is_tensor(a), joint_.is_distributed(a)) >
            std::tuple(joint_.is_tensor(b), joint_.is_distributed(b));
@@ -191,7 +229,7 @@ Equalities LocalProblem::equalities() {
 }
 
 std::vector<relation::CleanTermPtr> LocalProblem::relations(TermId joint_id) {
-  const auto places_of = places();
+  const auto places_of = places(joint_id);
   const std::function<relation::CleanTermPtr(const relation::CleanTerm&)> over_places =
       [&](const relation::CleanTerm& clean) {
         auto result = std::make_shared<relation::CleanTerm>();

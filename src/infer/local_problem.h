@@ -20,8 +20,9 @@ enum class Effort : std::uint8_t { small, full };
 // Pairs of places in Selection::classes().
 using Equalities = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
-// Whose values may stand in a relation: those of the ranks' tensors, or also those inside their lowerings.
-enum class Leaves : std::uint8_t { tensors, values };
+// Which values may stand in a relation: the ranks' tensors; also those inside their lowerings; or only what
+// is drawn at calls like the one in question, where all calls draw at one place.
+enum class Leaves : std::uint8_t { tensors, values, drawn };
 
 class LocalProblem {
  public:
@@ -56,10 +57,15 @@ class LocalProblem {
   // Adds each sum of sums of the selection with all its last terms: a chain of n sums (accumulated gradients)
   // would take the rules n rounds.
   void open_sums();
+  // All places at which something is drawn are one.
+  void draw_alike();
   void index_owners();
   relation::ExtractOptions options_for(TermId joint_id);
-  // Of the joint classes that a local class stands for, the place of one: a tensor where there is one.
-  std::unordered_map<TermId, std::uint32_t> places();
+  // Of the joint classes that a local class stands for, the place of one: a tensor where there is one. Of
+  // those only that may stand in a relation of this class.
+  std::unordered_map<TermId, std::uint32_t> places(TermId joint_id);
+  // The local classes of applications of the ranks like this one.
+  std::set<TermId> locals_like(TermId joint_id);
 
   const Selection& selection_;
   Joint& joint_;

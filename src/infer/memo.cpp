@@ -152,11 +152,13 @@ void Memo::add_application(const Selection& selection, TermId term, Sites& sites
   }
 }
 
-MemoKey Memo::key(const Selection& selection, const std::vector<TermId>& targets, Effort effort) {
+MemoKey Memo::key(const Selection& selection, const std::vector<TermId>& targets, Effort effort,
+                  Leaves leaves) {
   Names names;
   Names places;
   Sites sites;
-  MemoKey key{static_cast<std::uint64_t>(effort), static_cast<std::uint64_t>(selection.reopened())};
+  MemoKey key{static_cast<std::uint64_t>(effort), static_cast<std::uint64_t>(selection.reopened()),
+              static_cast<std::uint64_t>(leaves == Leaves::drawn)};
   std::size_t classes = 0;
   const auto add_classes = [&](std::size_t end) {
     for (; classes < end; ++classes) {

@@ -51,8 +51,9 @@ class Memo {
  public:
   explicit Memo(Joint& joint);
 
-  // The key of the problem to relate `targets` (applications of the selection) with this effort.
-  MemoKey key(const Selection& selection, const std::vector<TermId>& targets, Effort effort);
+  // The key of the problem to relate `targets` (applications of the selection) with this effort. Whether the
+  // leaves are tensors or values, the first of the targets says.
+  MemoKey key(const Selection& selection, const std::vector<TermId>& targets, Effort effort, Leaves leaves);
   // Null when there is none that fits.
   const Solution* find(const MemoKey& key, const Selection& selection, const std::vector<TermId>& targets);
   // Valid until the same key is stored again. `keep`: it depends on nothing but its key and the owner of a

@@ -249,10 +249,11 @@ Result<support::Unit> lower_ranks(Programs& programs) {
     leaves.emplace(key, leaf);
     return leaf;
   };
-  if (programs.draws) {
-    options.draw = [&](std::uint32_t rank, NodeIndex node) {
-      const auto it = programs.draws->ranks.find({rank, node});
-      return it != programs.draws->ranks.end() ? it->second : programs.draws->number();
+  if (programs.drawing != Drawing::alike) {
+    options.draw = [&](std::uint32_t rank, NodeIndex node, const std::vector<TermId>& operands) {
+      return programs.drawing == Drawing::matched
+                 ? programs.draws.number_of({rank, node})
+                 : programs.calls.of_rank({rank, node}, programs.ranks[rank].nodes[node].op, operands);
     };
   }
   auto lowered = graph::lower(programs.ranks, *programs.graph, options);
@@ -275,10 +276,10 @@ Result<support::Unit> lower_sequential(Programs& programs) {
                                : programs.graph->leaf(normalised(type, *programs.oracle),
                                                       programs.sequential_graph().nodes[tensor.node].name);
   };
-  if (programs.draws) {
-    options.draw = [&](std::uint32_t, NodeIndex node) {
-      const auto it = programs.draws->sequential.find(node);
-      return it != programs.draws->sequential.end() ? it->second : programs.draws->number();
+  if (programs.drawing != Drawing::alike) {
+    options.draw = [&](std::uint32_t, NodeIndex node, const std::vector<TermId>&) {
+      return programs.drawing == Drawing::matched ? programs.draws.number_of(node)
+                                                  : programs.calls.of_sequential(node);
     };
   }
   auto lowered = graph::lower(programs.sequential, *programs.graph, options);
@@ -315,6 +316,7 @@ Result<support::Unit> lower_both(Programs& programs, const Engine& engine) {
   programs.typing = std::make_unique<term::Typing>(*engine.rules, *programs.oracle);
   programs.graph = std::make_unique<EGraph>(*programs.typing, *programs.oracle);
   programs.joint = std::make_unique<Joint>(*programs.graph);
+  programs.calls = {};
   if (auto status = lower_ranks(programs); !status) {
     return status.error();
   }
@@ -331,8 +333,8 @@ Result<support::Unit> lower_both(Programs& programs, const Engine& engine) {
   }
   apply_ranges(programs, true);
   apply_equalities(programs, true);
-  if (programs.draws) {
-    relate_places(programs, *programs.draws);
+  if (programs.drawing == Drawing::matched) {
+    relate_places(programs, programs.draws);
   }
   return support::Unit{};
 }

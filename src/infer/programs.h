@@ -26,7 +26,9 @@ struct Programs {
   graph::Lowered lowered_ranks, lowered_sequential;
   relation::Sizes sizes;                 // what symbols were found to stand for
   std::vector<std::string> found_sizes;  // the same as text
-  std::optional<Draws> draws;            // set: calls that draw are told apart
+  Drawing drawing = Drawing::on_the_way;
+  CallNumbers calls;  // of the calls that draw, when places are related on the way
+  Draws draws;        // when they are `matched`
   std::unique_ptr<DistributedNames> distributed;
   std::unique_ptr<SequentialNames> names;
   double read_seconds = 0, lower_seconds = 0;

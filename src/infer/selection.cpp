@@ -43,6 +43,19 @@ std::vector<TermId> Selection::included() const {
   return terms;
 }
 
+std::vector<TermId> Selection::applications_like(TermId term) const {
+  const auto like = joint_.graph().original(term);
+  std::vector<TermId> result(classes_.size(), kNoTerm);
+  for (const Application& application : applications_) {
+    const auto node = joint_.graph().original(application.term);
+    if (application.term < joint_.distributed_end() && node.op == like.op && node.attrs == like.attrs) {
+      TermId& known = result[position(application.term)];
+      known = std::min(known, application.term);
+    }
+  }
+  return result;
+}
+
 void Selection::add_operand(TermId joint_id) {
   add_class(joint_id);
   drain();

@@ -46,6 +46,9 @@ class Selection {
   std::vector<TermId> included() const;
   // The place in classes() of a class that is present.
   std::size_t position(TermId joint_id) const;
+  // Of each class, in the order of classes(), an application of the distributed program with the operator and
+  // attributes of this one: kNoTerm where there is none.
+  std::vector<TermId> applications_like(TermId term) const;
   bool reopened() const { return reopened_; }
   // Distributed operators in the window, ids as first built.
   const std::vector<TermId>& window() const { return window_; }

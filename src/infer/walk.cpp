@@ -68,6 +68,10 @@ void Walk::run(const std::vector<TermId>& wanted) {
     if (options_.progress) {
       options_.progress(done++, needed.size(), term);
     }
+    if (before_ && !before_(term)) {
+      result_.given_up = true;
+      return;
+    }
     done_.insert(term);
     const auto node = joint_.graph().original(term);
     if (node.op == rules::kNoOp) {
@@ -156,7 +160,8 @@ bool Walk::attempt(TermId term, const std::vector<TermId>& carried, const Reach&
     before->second = Effort::full;
   }
   std::ranges::rotate(terms, terms.end() - 1);
-  const Solution& solution = solution_of(selection, terms, reach.effort);
+  const Solution& solution =
+      solution_of(selection, terms, reach.effort, joint_.is_result(term) ? Leaves::tensors : Leaves::values);
   if (solution.outcome.stop == egraph::Stop::expired) {
     result_.out_of_time = true;
     return false;
@@ -187,16 +192,43 @@ bool Walk::attempt(TermId term, const std::vector<TermId>& carried, const Reach&
   return true;
 }
 
-const Solution& Walk::solution_of(const Selection& selection, const std::vector<TermId>& terms,
-                                  Effort effort) {
-  MemoKey key = memo_.key(selection, terms, effort);
+Walk::Drawn Walk::drawn_alike(TermId term) {
+  Drawn result;
+  std::vector<TermId> before;
+  for (const Reach& reach : kReaches) {
+    if (reach.effort != Effort::small || out_of_time()) {
+      break;
+    }
+    Selection selection(joint_);
+    for (const TermId child : joint_.graph().original(term).children) {
+      selection.add_operand(child);
+    }
+    selection.add_definition(term);
+    selection.add_window(reach.window, reach.alike);
+    if (std::vector<TermId> included = selection.included(); included == before) {
+      continue;
+    } else {
+      before = std::move(included);
+    }
+    const Solution& solution = solution_of(selection, {term}, reach.effort, Leaves::drawn);
+    ++result_.problems;
+    if (solution.solved()) {
+      result = {solution.relations.front(), selection.applications_like(term)};
+      break;
+    }
+  }
+  return result;
+}
+
+const Solution& Walk::solution_of(const Selection& selection, const std::vector<TermId>& terms, Effort effort,
+                                  Leaves leaves) {
+  MemoKey key = memo_.key(selection, terms, effort, leaves);
   if (const Solution* known = options_.memo ? memo_.find(key, selection, terms) : nullptr) {
     ++result_.by_memo;
     return *known;
   }
   const std::uint64_t undecided = oracle_.statistics().unknown;
-  LocalProblem problem(selection, oracle_,
-                       joint_.is_result(terms.front()) ? Leaves::tensors : Leaves::values);
+  LocalProblem problem(selection, oracle_, leaves);
   Solution solution;
   solution.outcome = problem.relate(program_, options_.limits, effort, terms.front());
   solution.nodes = problem.graph().node_count();

@@ -35,6 +35,7 @@ struct WalkResult {
   std::uint64_t by_memo = 0;      // of the problems, those that were equal to an earlier one
   std::vector<TermId> limit_hit;  // unresolved terms one of whose problems stopped at a limit
   bool out_of_time = false;
+  bool given_up = false;
   egraph::Counters counters;
   std::vector<egraph::Clash> clashes;  // of the local problems
 };
@@ -46,11 +47,21 @@ class Walk {
   // Several expressions are known to equal each of the inputs: finds which tensors are equal for that reason
   // (of two concatenations of equal blocks, the blocks).
   void compare_alternatives(const std::vector<TermId>& inputs);
+  // Is called before each term is resolved, when all it depends on has been tried. False: the walk is given
+  // up.
+  void call_before(std::function<bool(TermId)> before) { before_ = std::move(before); }
   // Resolves the sequential terms (ids as first built) and all they depend on.
   void run(const std::vector<TermId>& wanted);
   Memo& memo() { return memo_; }
   const WalkResult& result() const { return result_; }
   WalkResult& result() { return result_; }
+  // How what a sequential call draws would be made of what calls of the ranks like it draw, if all calls drew
+  // at one place: none where it is not found. The leaves are numbers of `terms`, applications of the ranks.
+  struct Drawn {
+    std::vector<relation::CleanTermPtr> relations;
+    std::vector<TermId> terms;
+  };
+  Drawn drawn_alike(TermId term);
   // Distributed operators that the last problem for an unresolved term looked at.
   std::vector<TermId> considered(TermId term);
   bool resolved(TermId term) { return joint_.resolved(term); }
@@ -65,7 +76,8 @@ class Walk {
   using Tried = std::map<std::vector<TermId>, Effort>;
   bool attempt(TermId term, const std::vector<TermId>& carried, const Reach& reach, Tried& tried);
   // What saturation shows about the terms; from the memo if an equal problem was solved before.
-  const Solution& solution_of(const Selection& selection, const std::vector<TermId>& terms, Effort effort);
+  const Solution& solution_of(const Selection& selection, const std::vector<TermId>& terms, Effort effort,
+                              Leaves leaves);
   // The unresolved definitions below `term`; nothing when there are too many.
   std::optional<std::vector<TermId>> carried_by(TermId term);
 
@@ -75,6 +87,7 @@ class Walk {
   WalkOptions options_;
   Memo memo_;
   WalkResult result_;
+  std::function<bool(TermId)> before_;
   std::set<TermId> done_;
 };
 

@@ -160,8 +160,8 @@ struct LowerOptions {
   std::function<TermId(const TensorRef&, const tensor::TensorType&)> leaf;
   // Nodes at which the program is cut: their results are leaves, whatever computes them.
   std::function<bool(std::uint32_t rank, NodeIndex node)> cut;
-  // What `draw` is in the lowering of a node; 0 when empty.
-  std::function<std::int64_t(std::uint32_t rank, NodeIndex node)> draw;
+  // What `draw` is in the lowering of a node with operands of these classes; 0 when empty.
+  std::function<std::int64_t(std::uint32_t rank, NodeIndex node, const std::vector<TermId>& operands)> draw;
   // Marks every result as a tensor of the distributed program (EGraph::set_named).
   bool mark_named = false;
   // Whether what the body of a lowering builds is kept, to be built again for operands of the same types. The
