@@ -298,27 +298,26 @@ bool PlacesOnTheWay::relate(TermId term) {
 
 std::vector<std::string> drawn_assumptions(Programs& programs) {
   const EGraph& graph = *programs.graph;
+  const std::vector<graph::Draw>& draws = programs.lowered_ranks.draws;
+  std::map<TermId, std::set<std::uint32_t>> ranks;  // that draw one class
+  for (const graph::Draw& draw : draws) {
+    ranks[graph.find(draw.term)].insert(draw.at.rank);
+  }
   std::set<std::string> replicated;
-  std::set<std::pair<int, std::string>> calls;
-  for (TermId term = 0; term < programs.joint->distributed_end(); ++term) {
-    const auto node = graph.original(term);
-    if (node.op == rules::kNoOp || !graph.rules().op(node.op).drawn) {
-      continue;
-    }
-    const Place place = programs.distributed->place(term);
+  std::set<Call> calls;
+  std::set<TermId> named;
+  for (const graph::Draw& draw : draws) {
+    const TermId drawn = graph.find(draw.term);
     // One call may draw several values: the numbers and their mask.
-    const bool first = calls.emplace(place.rank, tensor::to_string(node.attrs)).second;
-    std::set<int> ranks;
-    for (const Owner& owner : programs.joint->owners(term)) {
-      ranks.insert(owner.rank);
-    }
-    if (first && ranks.size() > 1) {
+    const bool first = calls.emplace(draw.at.rank, draw.at.node).second;
+    if (named.insert(drawn).second && first && ranks[drawn].size() > 1) {
+      const Place place = programs.distributed->place(draw.term);
       replicated.insert("r" + std::to_string(place.rank) + "." + place.tensor +
                         (place.loc.empty() ? "" : " (" + place.loc + ")"));
     }
   }
   std::vector<std::string> result;
-  if (!calls.empty()) {
+  if (!draws.empty()) {
     result.push_back(
         "dropout: at its k-th call an element sees the mask of the sequential element that it equals");
   }

@@ -514,6 +514,16 @@ TEST_CASE("dropout") {
   CHECK(replicated.assumptions[1] ==
         "dropout of a replicated tensor: the ranks share a seed at r0.d[0] (rank.py:7)");
 
+  // Of what is drawn inside an operator, too.
+  const std::string attention =
+      "in x: f32[2,4]\nd = aten.scaled_dot_product_attention.default(%x, %x, %x, null, 0.5): f32[2,4]"
+      " // rank.py:7\nout d";
+  const Verdict inside = verdict({attention, copies(2, attention), "inputs:\n  x: Replicate\n", "", ""});
+  CHECK(inside.kind == VerdictKind::refines);
+  REQUIRE(inside.assumptions.size() == 2);
+  CHECK(inside.assumptions[1] ==
+        "dropout of a replicated tensor: the ranks share a seed at r0.d (rank.py:7)");
+
   test.ranks = copies(2, dropout("4", "0.25"));
   CHECK(outcome(test) == "unproved");
   test = {dropout("4"), copies(2, dropout("4")), "inputs:\n  x: Partial\nexpect:\n  y: Partial\n", "", ""};
