@@ -99,7 +99,7 @@ void append_utf8(std::string& out, std::uint32_t code) {
 
 class Parser {
  public:
-  Parser(FileId file, std::string_view text) : file_(file), text_(text) {}
+  Parser(FileId file, std::string_view text, const Model* model) : file_(file), text_(text), model_(model) {}
 
   support::Result<Document> run() {
     skip_space();
@@ -327,6 +327,24 @@ class Parser {
     return true;
   }
 
+  // Whether the model's object of this place stands here; passes over it.
+  bool in_model(std::size_t place, Value& out) {
+    if (model_ == nullptr || place >= model_->objects.size() || model_->objects[place].length == 0) {
+      return false;
+    }
+    const auto [offset, length] = model_->objects[place];
+    if (text_.substr(at_, length) != model_->source.substr(offset, length)) {
+      return false;
+    }
+    out.kind = Kind::object;
+    out.truth = true;
+    out.offset = static_cast<std::uint32_t>(at_);
+    out.length = 1;
+    at_ += length;
+    out.end = static_cast<std::uint32_t>(at_);
+    return true;
+  }
+
   bool array(Value& out, int depth) {
     out.kind = Kind::array;
     ++at_;
@@ -338,13 +356,14 @@ class Parser {
     const std::size_t begin = items_.size();
     while (true) {
       Value item;
-      if (!value(item, depth + 1)) {
+      if (!(depth == 1 && in_model(items_.size() - begin, item)) && !value(item, depth + 1)) {
         return false;
       }
       items_.push_back(item);
       skip_space();
       if (peek() == ']') {
         ++at_;
+        out.end = static_cast<std::uint32_t>(at_);
         out.items = keep(items_, begin);
         return true;
       }
@@ -387,6 +406,7 @@ class Parser {
       skip_space();
       if (peek() == '}') {
         ++at_;
+        out.end = static_cast<std::uint32_t>(at_);
         out.members = keep(members_, begin);
         return unique_keys(out);
       }
@@ -436,6 +456,7 @@ class Parser {
 
   FileId file_;
   std::string_view text_;
+  const Model* model_;
   std::size_t at_ = 0;
   Document document_;
   // Entries of the arrays and objects that are not closed yet.
@@ -446,8 +467,8 @@ class Parser {
 
 }  // namespace
 
-support::Result<Document> parse(FileId file) {
-  return Parser(file, support::source_text(file)).run();
+support::Result<Document> parse(FileId file, const Model* model) {
+  return Parser(file, support::source_text(file), model).run();
 }
 
 }  // namespace entangle::graph::json

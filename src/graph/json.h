@@ -26,9 +26,10 @@ struct Member;
 
 struct Value {
   Kind kind = Kind::null;
-  bool truth = false;               // boolean
+  bool truth = false;               // boolean; object: stands in the model
   std::uint32_t offset = 0;         // of the text in the source, and
   std::uint32_t length = 0;         // its length; arrays and objects: the opening bracket
+  std::uint32_t end = 0;            // arrays and objects: behind the closing bracket
   std::string_view text;            // number: as written; string: without quotes and escapes
   std::span<const Value> items;     // array
   std::span<const Member> members;  // object, in order
@@ -55,6 +56,18 @@ inline constexpr int kMaxDepth = 200;
 // `a list`, `a text`, …, for messages.
 std::string_view describe(Kind kind);
 
-support::Result<Document> parse(support::FileId file);
+// Texts of objects that were parsed in another file and need not be parsed again.
+struct Model {
+  std::string_view source;
+  struct Text {
+    std::uint32_t offset = 0, length = 0;  // 0: none
+  };
+  // By their places in a list that is an entry of the root.
+  std::vector<Text> objects;
+};
+
+// With a model, an object that begins with the text at its place there is marked (`truth`) and has no
+// members: an object ends where its text does, so it is the same.
+support::Result<Document> parse(support::FileId file, const Model* model = nullptr);
 
 }  // namespace entangle::graph::json

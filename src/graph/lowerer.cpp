@@ -126,7 +126,7 @@ bool Lowerer::step(std::uint32_t rank) {
     good = leaf(rank, node);
   } else if (at.op == "constant") {
     good = constant(rank, node);
-  } else if (at.op == "getitem" || at.op == "operator.getitem") {
+  } else if (is_getitem(at)) {
     good = pick(rank, node);
   } else if (operation_of(rank, node).communication != nullptr) {
     return arrive(rank, node);

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <variant>
 
 #include "entangle/support/text.h"
 #include "reader.h"
@@ -17,11 +19,15 @@ constexpr std::array<std::string_view, 10> kGraphKeys = {
 }  // namespace
 
 support::Result<Graph> Reader::run() {
-  support::Result<json::Document> document = json::parse(file_);
+  const json::Model model = model_texts();
+  support::Result<json::Document> document = json::parse(file_, options_.model != nullptr ? &model : nullptr);
   if (!document) {
     return document.error();
   }
   if (!graph(document->root)) {
+    if (!error_) {
+      return Reader(file_, {options_.rank, options_.shared}).run();  // the model does not fit
+    }
     return *error_;
   }
   report_unknown_keys();
@@ -50,18 +56,31 @@ bool Reader::names(const Value& nodes) {
     return false;
   }
   graph_.nodes.resize(nodes.items.size());
+  graph_.texts.resize(nodes.items.size());
   raw_.reserve(nodes.items.size());
   graph_.index.reserve(nodes.items.size());
   for (std::size_t i = 0; i < nodes.items.size(); ++i) {
     const Value& object = nodes.items[i];
     Node& node = graph_.nodes[i];
-    if (!expect(object, Kind::object, "a node") || !text(object, "name", "a node", node.name)) {
+    raw_.push_back(&object);
+    if (!expect(object, Kind::object, "a node")) {
       return false;
     }
-    raw_.push_back(&object);
-    node.span = span(*object.find("name"));
+    if (in_model(static_cast<NodeIndex>(i))) {
+      copy(static_cast<NodeIndex>(i));
+    } else {
+      if (!text(object, "name", "a node", node.name)) {
+        return false;
+      }
+      const Value& name = *object.find("name");
+      node.span = span(name);
+      graph_.texts[i] = {object.offset, object.end - object.offset, name.offset, false};
+    }
     const auto [place, added] = graph_.index.emplace(node.name, static_cast<NodeIndex>(i));
     if (!added) {
+      if (in_model(static_cast<NodeIndex>(i))) {
+        return false;  // the model does not fit
+      }
       fail("duplicate-name", *object.find("name"), "two nodes are named " + quoted(node.name));
       error_->notes.push_back({graph_.nodes[place->second].span, "the other one"});
       return false;
@@ -220,15 +239,68 @@ bool Reader::graph(const Value& root) {
     return false;
   }
   const Value* nodes = require(root, "nodes", "the graph");
-  if (nodes == nullptr || !names(*nodes)) {
+  if (nodes == nullptr || !names(*nodes) || !model_fits()) {
     return false;
   }
   for (NodeIndex i = 0; i < graph_.nodes.size(); ++i) {
-    if (!node(i)) {
+    repeatable_ = true;
+    if (!in_model(i) && !node(i)) {
+      return false;
+    }
+    graph_.texts[i].repeatable = repeatable_;
+  }
+  return ends(root, "inputs", graph_.inputs) && ends(root, "outputs", graph_.outputs);
+}
+
+json::Model Reader::model_texts() const {
+  json::Model result;
+  if (options_.model != nullptr) {
+    result.source = support::source_text(options_.model->file);
+    for (const NodeText& text : options_.model->texts) {
+      result.objects.push_back(text.repeatable ? json::Model::Text{text.offset, text.length}
+                                               : json::Model::Text{});
+    }
+  }
+  return result;
+}
+
+bool Reader::model_fits() const {
+  if (options_.model == nullptr) {
+    return true;
+  }
+  bool same_names = true;  // up to here
+  for (NodeIndex i = 0; i < raw_.size(); ++i) {
+    const Node& node = graph_.nodes[i];
+    if (!in_model(i)) {
+      same_names =
+          same_names && i < options_.model->nodes.size() && node.name == options_.model->nodes[i].name;
+      continue;
+    }
+    const Arg::Ref* picked = is_getitem(node) ? node.args[0].ref() : nullptr;
+    if (!same_names || (picked != nullptr && !in_model(picked->node))) {
       return false;
     }
   }
-  return ends(root, "inputs", graph_.inputs) && ends(root, "outputs", graph_.outputs);
+  return true;
+}
+
+void Reader::copy(NodeIndex node) {
+  const NodeText& from = options_.model->texts[node];
+  const std::uint32_t moved = raw_[node]->offset - from.offset;  // modulo 2^32
+  Node& to = graph_.nodes[node];
+  to = options_.model->nodes[node];
+  to.span = support::span_at(file_, from.name + moved, to.span.length);
+  const std::function<void(Arg&)> move = [&](Arg& arg) {
+    arg.offset += moved;
+    if (auto* list = std::get_if<Arg::List>(&arg.data)) {
+      std::ranges::for_each(*list, move);
+    }
+  };
+  std::ranges::for_each(to.args, move);
+  for (auto& [key, arg] : to.kwargs) {
+    move(arg);
+  }
+  graph_.texts[node] = {from.offset + moved, from.length, from.name + moved, true};
 }
 
 support::Result<Graph> parse_graph(support::FileId file, const ReadOptions& options) {

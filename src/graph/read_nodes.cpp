@@ -333,7 +333,7 @@ bool Reader::value_of(const Value& object, Node& node) {
 }
 
 bool Reader::getitem(const Value& object, const Node& node) {
-  if (node.op != "getitem" && node.op != "operator.getitem") {
+  if (!is_getitem(node)) {
     return true;
   }
   const Value* args = object.find("args");

@@ -36,6 +36,7 @@ void Reader::ignore(const Value& key) {
     first_unknown_ = span(key);
   }
   unknown_.insert(std::string(key.text));
+  repeatable_ = false;
 }
 
 namespace {
@@ -92,6 +93,7 @@ bool Reader::number(const Value& value, Attr& out) {
 }
 
 bool Reader::expression(const Value& value, Int& out) {
+  repeatable_ = false;  // symbols belong to their file
   const support::Span at = support::span_at(file_, value.offset + 1, value.text.size());
   const support::Result<Int> parsed = sym::parse_int_expr(value.text, graph_.symbol_prefix, at);
   if (!parsed) {

@@ -88,6 +88,14 @@ class Reader {
   bool ends(const json::Value& root, std::string_view key, std::vector<NodeIndex>& out);
   bool graph(const json::Value& root);
 
+  // --- nodes that stand in the model
+  json::Model model_texts() const;
+  bool in_model(NodeIndex node) const { return raw_[node]->truth; }
+  // Whether the nodes that stand in the model mean here what they mean there: what they refer to has the
+  // places that it has there, and what they pick from is the same.
+  bool model_fits() const;
+  void copy(NodeIndex node);
+
   support::FileId file_;
   ReadOptions options_;
   Graph graph_;
@@ -95,6 +103,7 @@ class Reader {
   std::set<std::string> unknown_;
   support::Span first_unknown_;
   std::optional<support::Diagnostic> error_;
+  bool repeatable_ = true;  // the node that is read, so far
 };
 
 }  // namespace entangle::graph

@@ -32,12 +32,16 @@ support::Result<ProgramGraphs> read_programs(const Manifest& manifest) {
     ProgramGraphs result;
     const bool shared = manifest.distribution == Manifest::Distributed::one;
     result.ranks.resize(manifest.ranks);
-    support::for_each_index(manifest.ranks + 1, [&](std::size_t k) {
+    support::for_each_index(2, [&](std::size_t k) {
       if (k == 0) {
         result.sequential = read(manifest, manifest.sequential, {});
       } else {
-        result.ranks[k - 1] = read(manifest, manifest.file_of_rank(k - 1), {k - 1, shared});
+        result.ranks[0] = read(manifest, manifest.file_of_rank(0), {0, shared});
       }
+    });
+    support::for_each_index(manifest.ranks - 1, [&](std::size_t k) {
+      const std::size_t rank = k + 1;
+      result.ranks[rank] = read(manifest, manifest.file_of_rank(rank), {rank, shared, &result.ranks[0]});
     });
     for (std::size_t k = 0; k < manifest.ranks; ++k) {
       const std::optional<std::size_t>& recorded = result.ranks[k].world_size;

@@ -3,8 +3,10 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 #include "world.h"
 
@@ -207,6 +209,131 @@ TEST_CASE("no prefix of a graph is read as one, and none makes the reader stumbl
       }
     }
   }
+}
+
+namespace {
+
+std::string described(const Arg& arg) {
+  std::string result = "@" + std::to_string(arg.offset);
+  if (const Arg::Ref* target = arg.ref()) {
+    return result + "%" + std::to_string(target->node);
+  }
+  if (const Arg::List* list = arg.list()) {
+    for (const Arg& entry : *list) {
+      result += "[" + described(entry) + "]";
+    }
+    return result;
+  }
+  return result + tensor::to_string(*arg.literal());
+}
+
+// Everything that was read, or the error.
+std::string described(const support::Result<Graph>& graph) {
+  if (!graph) {
+    return support::render(graph.error());
+  }
+  std::string result;
+  for (NodeIndex k = 0; k < graph->nodes.size(); ++k) {
+    const Node& node = graph->nodes[k];
+    const NodeText& text = graph->texts[k];
+    result += node.name + " " + node.op + " " + node.loc;
+    for (const std::uint32_t number :
+         {node.span.line, node.span.column, node.span.length, text.offset, text.length, text.name}) {
+      result += " " + std::to_string(number);
+    }
+    for (const Arg& arg : node.args) {
+      result += " " + described(arg);
+    }
+    for (const auto& [key, arg] : node.kwargs) {
+      result += " " + key + "=" + described(arg);
+    }
+    for (const auto& type : node.results) {
+      result += " " + (type ? tensor::to_string(*type) : "none");
+    }
+    for (const std::string& name : node.mutates) {
+      result += " !" + name;
+    }
+    result += node.value ? " = " + tensor::to_string(*node.value) : "";
+    result += node.size ? " size " + sym::to_string(*node.size) : "";
+    result += std::string(node.several ? " several" : "") + (node.size_condition ? " condition" : "") +
+              (text.repeatable ? " repeatable" : "") + (graph->find(node.name) == k ? "\n" : " lost\n");
+  }
+  for (const NodeIndex output : graph->outputs) {
+    result += std::to_string(output) + " ";
+  }
+  for (const support::Diagnostic& warning : graph->warnings) {
+    result += support::render(warning);
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("a graph reads the same with the graph of another rank for a model") {
+  const std::vector<std::string> lines = {
+      R"({"format": "entangle-graph", "version": 1, "inputs": ["x", "s"], "outputs": ["y", "p"], "nodes": [)",
+      R"({"name": "x", "op": "placeholder", "args": [], "kwargs": {}, "shape": [2, 8], "dtype": "f32"},)",
+      R"({"name": "s", "op": "placeholder", "args": [], "kwargs": {}, "shape": ["s0", 8], "dtype": "f32"},)",
+      R"({"name": "c", "op": "constant", "args": [], "kwargs": {}, "shape": [2], "dtype": "f32", "value": [1, 2]},)",
+      R"({"name": "d", "op": "t.split", "args": [{"ref": "x"}, 1], "kwargs": {}, "shape": [[1, 8], [1, 8]], "dtype": ["f32", "f32"]},)",
+      R"({"name": "p", "op": "getitem", "args": [{"ref": "d"}, 1], "kwargs": {}, "shape": [1, 8], "dtype": "f32"},)",
+      R"({"name": "q", "op": "t.cat", "args": [[{"ref": "p"}, {"ref": "p"}], [0, 1]], "kwargs": {"group": [0, 1]}, "shape": [2, 8], "dtype": "f32", "loc": "a.py:3"},)",
+      R"({"name": "u", "op": "t.exp", "args": [{"ref": "q"}], "more": 1, "kwargs": {}, "shape": [2, 8], "dtype": "f32"},)",
+      R"({"name": "r", "op": "t.at", "args": [{"ref": "u"}], "kwargs": {}, "shape": ["rank + 2", 8], "dtype": "f32"},)",
+      R"({"name": "m", "op": "t.add_", "args": [{"ref": "q"}, {"ref": "u"}], "kwargs": {}, "shape": [[2, 8], [2, 8]], "dtype": ["f32", "f32"], "mutates": ["self"]},)",
+      R"({"name": "y", "op": "t.exp", "args": [{"ref": "u"}], "kwargs": {}, "shape": [2, 8], "dtype": "f32"}]})"};
+  const auto text_of = [](const std::vector<std::string>& all) {
+    std::string text;
+    for (const std::string& line : all) {
+      text += line + "\n";
+    }
+    return text;
+  };
+  const support::Result<Graph> model = parse(text_of(lines), {0});
+  REQUIRE(model.ok());
+  CHECK(std::ranges::count_if(model->texts, &NodeText::repeatable) == 7);  // not s, u, r
+
+  std::mt19937 random(1);
+  const auto below = [&](std::size_t count) { return random() % count; };
+  std::size_t read = 0;
+  for (int trial = 0; trial < 6000; ++trial) {
+    std::vector<std::string> edited = lines;
+    for (std::size_t edits = below(3); edits > 0; --edits) {
+      std::string& line = edited[below(edited.size())];
+      switch (below(7)) {
+        case 0:  // a byte is another one, is missing or is twice
+          line[below(line.size())] = "abdpqxy\"[]{}0123,: "[below(18)];
+          break;
+        case 1:
+          line.erase(below(line.size()), 1);
+          break;
+        case 2:
+          line.insert(below(line.size()), 1, "0123 \""[below(6)]);
+          break;
+        case 3:  // nodes change places, or one stands twice, or is missing
+          std::swap(line, edited[below(edited.size())]);
+          break;
+        case 4:
+          edited.insert(edited.begin() + static_cast<std::ptrdiff_t>(below(edited.size())), line);
+          break;
+        case 5:
+          line.clear();
+          edited.erase(std::ranges::find(edited, ""));
+          break;
+        default:  // a name is another one, everywhere
+          for (std::string& each : edited) {
+            for (std::size_t at = 0; (at = each.find("\"q\"", at)) != std::string::npos; ++at) {
+              each[at + 1] = 'z';
+            }
+          }
+      }
+    }
+    const std::string text = text_of(edited);
+    const support::Result<Graph> alone = parse(text, {1});
+    read += alone.ok() ? 1 : 0;
+    CHECK(described(parse(text, {1, false, &*model})) == described(alone));
+  }
+  CHECK(read > 1000);
 }
 
 }  // namespace entangle::graph

@@ -77,6 +77,11 @@ struct Node {
   const Arg* kwarg(std::string_view key) const;
 };
 
+// Whether a node picks one result of another.
+inline bool is_getitem(const Node& node) {
+  return node.op == "getitem" || node.op == "operator.getitem";
+}
+
 // The same for all arguments of a node.
 template <class Visit>
 void for_each_operand(const Node& node, const Visit& visit) {
@@ -107,6 +112,13 @@ struct NameHash {
   std::size_t operator()(std::string_view name) const noexcept { return std::hash<std::string_view>()(name); }
 };
 
+// Where a node stands in its file.
+struct NodeText {
+  std::uint32_t offset = 0, length = 0;
+  std::uint32_t name = 0;   // where its name begins
+  bool repeatable = false;  // it means the same in the graph of another rank
+};
+
 struct Graph {
   std::string name;
   std::string source;  // the framework, as recorded
@@ -117,6 +129,7 @@ struct Graph {
   std::string symbol_prefix;
   std::vector<Group> groups;
   std::vector<Node> nodes;
+  std::vector<NodeText> texts;  // of the nodes
   std::vector<NodeIndex> inputs;
   std::vector<NodeIndex> outputs;  // null outputs are left out; an output may be listed twice
   std::vector<support::Diagnostic> warnings;

@@ -19,6 +19,9 @@ struct ReadOptions {
   // The file serves all ranks: the rank recorded in it does not matter. Otherwise a file that is recorded as
   // that of another rank is an error.
   bool shared = false;
+  // A graph that was read before, most of whose nodes are likely to stand in this file, too: those are
+  // copied. The result is the same without.
+  const Graph* model = nullptr;
 };
 
 support::Result<Graph> read_graph(const std::string& path, const ReadOptions& options = {});
