@@ -273,7 +273,7 @@ TermId EGraph::Impl::add(rules::OpId op, const tensor::Attr& attrs, std::span<co
   table_insert(id);
   if (state == NodeState::live) {
     data.first = data.last = id;
-    data.operators = std::uint64_t{1} << (op % 64);
+    data.operators = rules::operator_bit(op);
     ++live;
     append_of_op(id);
   }
@@ -300,7 +300,7 @@ void EGraph::Impl::promote(TermId ghost) {
   node.state = NodeState::live;
   ++live;
   Class& data = classes[find(ghost)];
-  data.operators |= std::uint64_t{1} << (node.op % 64);
+  data.operators |= rules::operator_bit(node.op);
   touch(data);
   TermId* at = &data.first;
   while (*at != kNoTerm && *at < ghost) {
@@ -451,7 +451,7 @@ TermId EGraph::last_made() const {
 
 bool EGraph::any_node(TermId id, rules::OpId op, const std::function<bool(const term::NodeView&)>& visit) {
   const Class& data = impl_->class_of(id);
-  if (op != rules::kNoOp && (data.operators >> (op % 64) & 1) == 0) {
+  if (op != rules::kNoOp && (data.operators & rules::operator_bit(op)) == 0) {
     return false;
   }
   Ids found;

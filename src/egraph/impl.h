@@ -54,7 +54,7 @@ struct Class {
   std::uint32_t interval = kNone;
   std::uint32_t changed = 0;    // the epoch of the last change
   std::uint32_t narrowed = 0;   // how often the interval shrank
-  std::uint64_t operators = 0;  // a set of op % 64: what nodes there may be
+  std::uint64_t operators = 0;  // as rules::operator_bit()s: what nodes there may be
   bool named = false;
   bool defined = true;
 };

@@ -17,36 +17,37 @@ using term::Value;
 struct NormaliseRules {
   struct Normal {
     const rules::Lemma* lemma = nullptr;
-    std::vector<rules::OpId> needs;  // see collect_needs
     std::vector<Demand> demands;
     std::vector<const Expr*> trigger;  // but for the demands
+  };
+  // A lemma that may match an application of some operator.
+  struct Entry {
+    std::uint32_t lemma = 0;
+    std::uint64_t operands = 0;  // see rules::LemmaHead::Opening
   };
 
   explicit NormaliseRules(const rules::RuleSet& rules);
   static Normal compile(const rules::Lemma& lemma);
+  // Compiled when it is first asked for.
+  const Normal& rule(std::uint32_t lemma) {
+    std::unique_ptr<const Normal>& known = compiled_[lemma];
+    if (known == nullptr) {
+      known = std::make_unique<const Normal>(compile(rules_.lemmas()[lemma]));
+    }
+    return *known;
+  }
 
-  std::vector<std::vector<Normal>> by_op;  // in order
-  std::vector<bool> vanishes_on_one;       // see Matcher
+  std::vector<std::vector<Entry>> by_op;  // in order
+  std::vector<bool> vanishes_on_one;      // see Matcher
+
+ private:
+  const rules::RuleSet& rules_;
+  std::vector<std::unique_ptr<const Normal>> compiled_;
 };
-
-namespace {
-
-// op(x; a, b) => x
-bool says_one_is_nothing(const rules::Lemma& lemma) {
-  const auto is_variable = [](const Expr& expr) { return expr.kind == ExprKind::variable; };
-  const Expr& left = lemma.left;
-  return left.kind == ExprKind::apply && lemma.when.empty() && lemma.trigger.empty() &&
-         left.args.size() == 1 && is_variable(left.args[0]) && !left.args[0].type.is_list() &&
-         std::all_of(left.attrs.begin(), left.attrs.end(), is_variable) && is_variable(lemma.right) &&
-         lemma.right.slot == left.args[0].slot;
-}
-
-}  // namespace
 
 NormaliseRules::Normal NormaliseRules::compile(const rules::Lemma& lemma) {
   Normal result;
   result.lemma = &lemma;
-  collect_needs(lemma.left, result.needs);
   std::vector<const Expr*> operands;  // the whole term is not built yet
   for (const Expr& arg : lemma.left.args) {
     operands.push_back(&arg);
@@ -55,23 +56,27 @@ NormaliseRules::Normal NormaliseRules::compile(const rules::Lemma& lemma) {
   return result;
 }
 
-NormaliseRules::NormaliseRules(const rules::RuleSet& rules) {
-  by_op.resize(rules.operators().size());
-  vanishes_on_one.resize(rules.operators().size());
-  for (const rules::Lemma& lemma : rules.lemmas()) {
-    if (!lemma.normalise || !lemma.given.empty()) {
+NormaliseRules::NormaliseRules(const rules::RuleSet& rules)
+    : by_op(rules.operators().size()),
+      vanishes_on_one(rules.operators().size()),
+      rules_(rules),
+      compiled_(rules.lemmas().size()) {
+  using Kind = rules::LemmaHead::Opening::Kind;
+  for (std::uint32_t lemma = 0; lemma < rules.lemmas().size(); ++lemma) {
+    const rules::LemmaHead& head = rules.lemmas().head(lemma);
+    if (!head.normalise) {
       continue;
     }
-    const Normal normal = compile(lemma);
-    if (says_one_is_nothing(lemma)) {
-      vanishes_on_one[lemma.left.op] = true;
+    const Entry entry{lemma, head.forward.operands};
+    if (head.transparent) {
+      vanishes_on_one[head.forward.op] = true;
     }
-    if (lemma.left.kind == ExprKind::apply) {
-      by_op[lemma.left.op].push_back(normal);
-    } else if (lemma.left.kind == ExprKind::generic && lemma.generic) {
-      for (const rules::Operator& op : rules.operators()) {
-        if (has_trait(op, lemma.generic->trait)) {
-          by_op[op.id].push_back(normal);
+    if (head.forward.kind == Kind::application) {
+      by_op[head.forward.op].push_back(entry);
+    } else if (head.forward.kind == Kind::generic) {
+      for (rules::OpId op = 0; op < rules.operators().size(); ++op) {
+        if (rules.operators().head(op).has(head.trait)) {
+          by_op[op].push_back(entry);
         }
       }
     }
@@ -80,7 +85,7 @@ NormaliseRules::NormaliseRules(const rules::RuleSet& rules) {
 
 struct Matcher::Impl {
   EGraph& graph;
-  std::shared_ptr<const NormaliseRules> normalise;
+  std::shared_ptr<NormaliseRules> normalise;
   std::size_t asked = 0;  // depth of `has` inside `has`
   // Frames of lemmas that are being matched, one inside the other; kept for reuse.
   std::vector<std::unique_ptr<Frame>> frames;
@@ -92,13 +97,13 @@ struct Matcher::Impl {
 };
 
 Matcher::Matcher(EGraph& graph, const Matcher* like)
-    : impl_(std::make_unique<Impl>(Impl{
-          graph,
-          like != nullptr ? like->impl_->normalise : std::make_shared<const NormaliseRules>(graph.rules()),
-          0,
-          {},
-          0,
-          0})) {}
+    : impl_(std::make_unique<Impl>(
+          Impl{graph,
+               like != nullptr ? like->impl_->normalise : std::make_shared<NormaliseRules>(graph.rules()),
+               0,
+               {},
+               0,
+               0})) {}
 Matcher::~Matcher() = default;
 
 bool Matcher::match(const Expr& pattern, TermId id, Frame& frame, const rules::OperatorVariable* generic,
@@ -153,11 +158,11 @@ TermId Matcher::normal_form(const term::NodeView& application, bool build, std::
   for (const TermId child : application.children) {
     below |= graph.impl().class_of(child).operators;
   }
-  const auto there = [&](rules::OpId op) { return (below >> (op % 64) & 1) != 0; };
-  for (const NormaliseRules::Normal& normal : impl_->normalise->by_op[application.op]) {
-    if (!std::all_of(normal.needs.begin(), normal.needs.end(), there)) {
+  for (const NormaliseRules::Entry& entry : impl_->normalise->by_op[application.op]) {
+    if ((entry.operands & ~below) != 0) {
       continue;
     }
+    const NormaliseRules::Normal& normal = impl_->normalise->rule(entry.lemma);
     const rules::Lemma& lemma = *normal.lemma;
     TermId result = kNoTerm;
     impl_->match(normal, application, [&](Frame& frame) {
@@ -181,7 +186,7 @@ TermId Matcher::normal_form(const term::NodeView& application, bool build, std::
     });
     if (result != kNoTerm) {
       if (lemma_index != nullptr) {
-        *lemma_index = static_cast<std::size_t>(normal.lemma - graph.rules().lemmas().data());
+        *lemma_index = entry.lemma;
       }
       return result;
     }

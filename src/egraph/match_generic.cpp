@@ -38,7 +38,8 @@ bool Run::generic(const Expr& pattern, const term::NodeView& node, const Path* p
   const Expr& inner = pattern.args[0];
   const EGraph::Impl& inside = graph_.impl();
   const auto may_match = [&](TermId child) {
-    return inner.kind != ExprKind::apply || (inside.class_of(child).operators >> (inner.op % 64) & 1) != 0;
+    return inner.kind != ExprKind::apply ||
+           (inside.class_of(child).operators & rules::operator_bit(inner.op)) != 0;
   };
   if (std::none_of(node.children.begin(), node.children.end(), may_match)) {
     return false;

@@ -60,7 +60,8 @@ bool Run::run(const Expr& item, std::span<const TermId> operands, const Path* pa
 
 bool Run::plausible(const Expr& pattern, TermId operand) const {
   const bool applied = pattern.kind == ExprKind::apply;
-  const bool there = !applied || (graph_.impl().class_of(operand).operators >> (pattern.op % 64) & 1) != 0;
+  const bool there =
+      !applied || (graph_.impl().class_of(operand).operators & rules::operator_bit(pattern.op)) != 0;
   return there && ((!applied && pattern.kind != ExprKind::variable) || demanded(pattern, operand));
 }
 

@@ -12,27 +12,6 @@ namespace entangle::egraph {
 using rules::Expr;
 using rules::ExprKind;
 
-void collect_needs(const Expr& pattern, std::vector<rules::OpId>& out) {
-  for (const Expr& arg : pattern.args) {
-    switch (arg.kind) {
-      case ExprKind::apply:
-        out.push_back(arg.op);
-        break;
-      case ExprKind::star:
-      case ExprKind::list:
-        collect_needs(arg, out);
-        break;
-      case ExprKind::comprehension:
-        if (arg.args[0].kind == ExprKind::apply) {
-          out.push_back(arg.args[0].op);
-        }
-        break;
-      default:
-        break;
-    }
-  }
-}
-
 namespace {
 
 // The parts of a pattern that are matched once, so that the same text elsewhere means the same class.
@@ -98,11 +77,6 @@ void collect_demands(std::span<const Expr> trigger, std::span<const Expr* const>
 }
 
 namespace {
-
-bool is_pattern(const Expr& expr) {
-  return expr.kind == ExprKind::apply ||
-         (expr.kind == ExprKind::generic && expr.args.size() == 1 && expr.shift == rules::Shift::none);
-}
 
 // How many applications are nested in an expression.
 unsigned nesting(const Expr& expr) {
@@ -188,7 +162,7 @@ class Locality {
       return true;
     }
     if (matched_.empty()) {
-      for (const Goal& goal : rule_.goals) {
+      for (const rules::Goal& goal : rule_.goals) {
         collect_patterns(*goal.pattern, matched_);
       }
     }
@@ -215,18 +189,18 @@ class Locality {
 
 void find_reach(const rules::RuleSet& rules, Rule& rule) {
   const rules::Lemma& lemma = *rule.lemma;
-  for (const Goal& goal : rule.goals) {
+  for (const rules::Goal& goal : rule.goals) {
     rule.depth = std::max(rule.depth, nesting(*goal.pattern));
   }
   std::size_t anywhere = 0;
-  for (const Goal& goal : rule.goals) {
+  for (const rules::Goal& goal : rule.goals) {
     anywhere += goal.same_class ? 0 : 1;
   }
   Locality locality(rules, rule);
   const auto is_local = [&](const Expr& expr) { return locality.local(expr); };
   rule.local = anywhere == 1 &&
                std::all_of(rule.goals.begin(), rule.goals.end(),
-                           [&](const Goal& goal) { return locality.local_pattern(*goal.pattern); }) &&
+                           [&](const rules::Goal& goal) { return locality.local_pattern(*goal.pattern); }) &&
                std::all_of(lemma.when.begin(), lemma.when.end(), is_local) &&
                std::all_of(lemma.trigger.begin(), lemma.trigger.end(), is_local) && is_local(*rule.right) &&
                (rule.left_is_goal || is_local(*rule.left));
@@ -274,36 +248,19 @@ bool expands(const Expr& expr) {
          std::any_of(expr.args.begin(), expr.args.end(), expands);
 }
 
-// The rule of a lemma read from left to right, or from right to left; no goals: it cannot be read that way.
-Rule compile(const rules::RuleSet& rules, const rules::Lemma& lemma, std::uint32_t index, bool backwards) {
+// The rule of a lemma read from left to right, or from right to left.
+Rule compile(const rules::RuleSet& rules, std::uint32_t index, bool backwards) {
+  const rules::Lemma& lemma = rules.lemmas()[index];
   Rule rule;
   rule.index = index;
   rule.lemma = &lemma;
   rule.left = backwards ? &lemma.right : &lemma.left;
   rule.right = backwards ? &lemma.left : &lemma.right;
-  for (const rules::Given& given : lemma.given) {
-    // Of two patterns in one class, the one that says where to look comes first.
-    const Expr* first = &given.pattern;
-    const Expr* second = given.equal_to ? &*given.equal_to : nullptr;
-    if (second != nullptr && !is_pattern(*first) && is_pattern(*second)) {
-      std::swap(first, second);
-    }
-    rule.goals.push_back({first, false});
-    if (second != nullptr) {
-      rule.goals.push_back({second, true});
-    }
-  }
-  rule.left_is_goal = is_pattern(*rule.left);
-  if (rule.left_is_goal) {
-    rule.goals.push_back({rule.left, false});
-  }
-  if (rule.goals.empty() || !is_pattern(*rule.goals[0].pattern) || (backwards && !rule.left_is_goal)) {
-    rule.goals.clear();
-    return rule;
-  }
+  rule.goals = rules::goals_of(lemma, backwards);
+  rule.left_is_goal = rules::is_pattern(*rule.left);
   find_reach(rules, rule);
   std::vector<const Expr*> patterns;
-  for (const Goal& goal : rule.goals) {
+  for (const rules::Goal& goal : rule.goals) {
     patterns.push_back(goal.pattern);
   }
   collect_demands(lemma.trigger, patterns, rule.demands, rule.trigger);
@@ -311,42 +268,55 @@ Rule compile(const rules::RuleSet& rules, const rules::Lemma& lemma, std::uint32
       std::all_of(lemma.when.begin(), lemma.when.end(), [](const Expr& part) { return is_pure(part); });
   rule.pure_right = is_pure(*rule.right, true) && (rule.left_is_goal || is_pure(*rule.left, true));
   rule.expands = expands(*rule.right);
-  collect_needs(*rule.goals[0].pattern, rule.needs);
   return rule;
 }
 
 }  // namespace
 
-Program::Program(const rules::RuleSet& rules) : impl_(std::make_unique<Impl>(rules)) {
-  impl_->by_op.resize(rules.operators().size());
-  for (std::uint32_t index = 0; index < rules.lemmas().size(); ++index) {
-    const rules::Lemma& lemma = rules.lemmas()[index];
+Program::Impl::Impl(const rules::RuleSet& rule_set) : rules(rule_set) {
+  using Kind = rules::LemmaHead::Opening::Kind;
+  by_op.resize(rules.operators().size());
+  for (std::uint32_t lemma = 0; lemma < rules.lemmas().size(); ++lemma) {
+    const rules::LemmaHead& head = rules.lemmas().head(lemma);
     for (const bool backwards : {false, true}) {
-      if (backwards && lemma.direction != rules::Direction::both) {
+      const rules::LemmaHead::Opening& opening = backwards ? head.backward : head.forward;
+      if (opening.kind == Kind::none) {
         continue;
       }
-      Rule rule = compile(rules, lemma, index, backwards);
-      if (rule.goals.empty()) {
-        continue;
-      }
-      const auto number = static_cast<std::uint32_t>(impl_->all.size());
-      const Expr& root = *rule.goals[0].pattern;
-      if (root.kind == ExprKind::apply) {
-        impl_->by_op[root.op].push_back(number);
-      } else if (lemma.generic) {
-        for (const rules::Operator& op : rules.operators()) {
-          if (has_trait(op, lemma.generic->trait)) {
-            impl_->by_op[op.id].push_back(number);
+      const Entry entry{static_cast<std::uint32_t>(readings_.size()), opening.operands};
+      readings_.push_back({lemma, backwards});
+      if (opening.kind == Kind::application) {
+        by_op[opening.op].push_back(entry);
+      } else {
+        for (rules::OpId op = 0; op < rules.operators().size(); ++op) {
+          if (rules.operators().head(op).has(head.trait)) {
+            by_op[op].push_back(entry);
           }
         }
       }
-      if (rule.local) {
-        impl_->deepest = std::max(impl_->deepest, rule.depth);
-      }
-      impl_->all.push_back(std::move(rule));
     }
   }
+  compiled_ = std::vector<std::atomic<const Rule*>>(readings_.size());
 }
+
+Program::Impl::~Impl() {
+  for (const std::atomic<const Rule*>& rule : compiled_) {
+    delete rule.load(std::memory_order_relaxed);
+  }
+}
+
+// Of several threads that compile the same rule the first is believed.
+const Rule& Program::Impl::compile_rule(std::uint32_t number) const {
+  const Reading& reading = readings_[number];
+  auto made = std::make_unique<const Rule>(compile(rules, reading.lemma, reading.backwards));
+  const Rule* known = nullptr;
+  if (!compiled_[number].compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) {
+    return *known;
+  }
+  return *made.release();
+}
+
+Program::Program(const rules::RuleSet& rules) : impl_(std::make_unique<Impl>(rules)) {}
 Program::~Program() = default;
 
 }  // namespace entangle::egraph

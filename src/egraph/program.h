@@ -1,6 +1,7 @@
 // Compiled rules.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -9,27 +10,18 @@
 
 namespace entangle::egraph {
 
-// One thing to find before a rule applies. The first goal is matched at a given node; a later one in the
-// class of the goal before it (`same_class`) or anywhere.
-struct Goal {
-  const rules::Expr* pattern = nullptr;
-  bool same_class = false;
-};
-
 // A lemma in one direction.
 struct Rule {
   std::uint32_t index = 0;  // of the lemma
   const rules::Lemma* lemma = nullptr;
-  std::vector<Goal> goals;
+  std::vector<rules::Goal> goals;
   // Whether the last goal is the left side: then its node is the left term. Otherwise `left` is evaluated.
   bool left_is_goal = false;
   const rules::Expr* left = nullptr;
   const rules::Expr* right = nullptr;
   std::vector<Demand> demands;
   std::vector<const rules::Expr*> trigger;  // but for the demands
-  // Operators that must be among the nodes of the operands of the first goal's node.
-  std::vector<rules::OpId> needs;
-  bool local = true;  // depends on nothing but what is within `depth` below the root
+  bool local = true;                        // depends on nothing but what is within `depth` below the root
   unsigned depth = 1;
   // `when` asks for shapes and attributes only: its answer for given bindings never changes.
   bool pure = true;
@@ -39,12 +31,36 @@ struct Rule {
 };
 
 struct Program::Impl {
-  explicit Impl(const rules::RuleSet& rule_set) : rules(rule_set) {}
+  // A rule whose first goal may match a node of some operator.
+  struct Entry {
+    std::uint32_t rule = 0;
+    std::uint64_t operands = 0;  // see rules::LemmaHead::Opening
+  };
+
+  explicit Impl(const rules::RuleSet& rule_set);
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl();
+
+  std::size_t size() const { return readings_.size(); }
+  // Compiled when it is first asked for. Safe for concurrent use.
+  const Rule& rule(std::uint32_t number) const {
+    const Rule* known = compiled_[number].load(std::memory_order_acquire);
+    return known != nullptr ? *known : compile_rule(number);
+  }
 
   const rules::RuleSet& rules;
-  std::vector<Rule> all;
-  std::vector<std::vector<std::uint32_t>> by_op;  // rules whose first goal may match a node of the operator
-  unsigned deepest = 1;                           // of the local rules
+  std::vector<std::vector<Entry>> by_op;
+
+ private:
+  struct Reading {
+    std::uint32_t lemma = 0;
+    bool backwards = false;
+  };
+  const Rule& compile_rule(std::uint32_t number) const;
+
+  std::vector<Reading> readings_;
+  mutable std::vector<std::atomic<const Rule*>> compiled_;
 };
 
 // The variable whose entries `[e for x in ..]` without `if` goes through, or nullptr if it is something else.

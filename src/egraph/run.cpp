@@ -241,7 +241,7 @@ bool Run::in_class(const Expr& pattern, TermId id, const Path* path, Next next) 
       }
       const Class& data = inside.classes[id];
       const bool any = pattern.kind == ExprKind::generic;
-      if ((!any && (data.operators >> (pattern.op % 64) & 1) == 0) || !demanded(pattern, id)) {
+      if ((!any && (data.operators & rules::operator_bit(pattern.op)) == 0) || !demanded(pattern, id)) {
         return false;
       }
       Ids candidates;

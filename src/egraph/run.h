@@ -129,7 +129,4 @@ class Run {
   std::size_t successes_ = 0;  // of settled()
 };
 
-// Adds operators that must be among the nodes of the operands of whatever an application pattern matches.
-void collect_needs(const rules::Expr& pattern, std::vector<rules::OpId>& out);
-
 }  // namespace entangle::egraph

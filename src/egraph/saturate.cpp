@@ -192,8 +192,7 @@ void Saturation::find_levels() {
       front.push_back(id);
     }
   }
-  const unsigned deepest = std::min<unsigned>(program_.deepest, kFar - 1);
-  for (unsigned level = 1; level <= deepest && !front.empty(); ++level) {
+  for (unsigned level = 1; level < kFar && !front.empty(); ++level) {
     std::vector<TermId> next;
     for (const TermId id : front) {
       for (std::uint32_t at = inside_.classes[id].first_user; at != kNone; at = inside_.links[at].next) {
@@ -227,20 +226,19 @@ void Saturation::match_node(TermId node) {
   for (const TermId child : data.span()) {
     below |= inside_.class_of(child).operators;
   }
-  for (const std::uint32_t rule : program_.by_op[data.op]) {
-    const Rule& candidate = program_.all[rule];
-    if (candidate.local && level > candidate.depth) {
+  for (const Program::Impl::Entry& entry : program_.by_op[data.op]) {
+    if ((entry.operands & ~below) != 0) {
       continue;
     }
-    const auto there = [&](rules::OpId op) { return (below >> (op % 64) & 1) != 0; };
-    if (std::all_of(candidate.needs.begin(), candidate.needs.end(), there)) {
-      match_rule(rule, node);
+    const Rule& candidate = program_.rule(entry.rule);
+    if (!candidate.local || level <= candidate.depth) {
+      match_rule(entry.rule, node);
     }
   }
 }
 
 void Saturation::match_rule(std::uint32_t number, TermId node) {
-  const Rule& rule = program_.all[number];
+  const Rule& rule = program_.rule(number);
   const rules::Lemma& lemma = *rule.lemma;
   rule_ = number;
   frame_.slots.assign(lemma.slots.size(), std::nullopt);
@@ -254,7 +252,7 @@ bool Saturation::goals(Run& run, Frame& frame, const Rule& rule, std::size_t fro
   if (from == rule.goals.size()) {
     return complete(run, frame, rule, rule.left_is_goal ? root : kNoTerm);
   }
-  const Goal& goal = rule.goals[from];
+  const rules::Goal& goal = rule.goals[from];
   if (goal.same_class) {
     auto next = [&] { return goals(run, frame, rule, from + 1, last, root); };
     return run.in_class(*goal.pattern, last, nullptr, next);
@@ -383,7 +381,7 @@ void Saturation::apply(Found& found) {
   if (settled_.contains(found.key)) {
     return;  // the same match was found twice
   }
-  const Rule& rule = program_.all[found.rule];
+  const Rule& rule = program_.rule(found.rule);
   Frame frame;
   frame.slots = std::move(found.slots);
   frame.focus = found.focus.get();
@@ -437,7 +435,7 @@ void Saturation::weigh(const Found& found, std::size_t terms_before) {
 void Saturation::collect(bool waiting_too) {
   const auto is_large = [](const Found& found) { return found.makes >= kTermsOfOne; };
   std::stable_partition(found_.begin(), found_.end(), std::not_fn(is_large));
-  makes_.assign(program_.all.size(), 0);
+  makes_.assign(program_.size(), 0);
   for (const Found& found : found_) {
     makes_[found.rule] += is_large(found) ? found.makes : 0;
   }

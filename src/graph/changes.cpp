@@ -144,7 +144,7 @@ std::vector<NodeIndex> Lowerer::changed_operands(std::uint32_t rank, NodeIndex n
   if (by != nullptr) {
     add_marked(*by);
   } else {
-    for (const std::size_t index : *operation_of(rank, node).declarations) {
+    for (const std::size_t index : operation_of(rank, node).declarations) {
       add_marked(target_.rules().lowerings()[index]);
     }
   }

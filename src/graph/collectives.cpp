@@ -51,7 +51,7 @@ void collect_types(const egraph::EGraph& target, const Value& value, std::vector
 // Nothing is declared for it, but it runs in a process group.
 bool Lowerer::is_unknown_collective(std::uint32_t rank, NodeIndex node) const {
   const Node& at = node_of(rank, node);
-  if (!operation_of(rank, node).declarations->empty()) {
+  if (!operation_of(rank, node).declarations.empty()) {
     return false;
   }
   if (at.kwarg("group") != nullptr || at.kwarg("group_name") != nullptr) {
@@ -99,7 +99,7 @@ bool Lowerer::arrive(std::uint32_t rank, NodeIndex node) {
   if (waiting.what == Waiting::For::nothing) {
     const rules::RuleSet& rules = target_.rules();
     std::optional<Group> group;
-    for (const std::size_t index : *operation_of(rank, node).declarations) {
+    for (const std::size_t index : operation_of(rank, node).declarations) {
       support::Result<std::optional<Group>> found =
           Binder(target_, ranks_[rank], node, rules.lowerings()[index]).group();
       if (!found) {
@@ -161,7 +161,7 @@ bool Lowerer::collective(const Group& group) {
   Truth same = Truth::yes;
   std::string reason = "no declaration of `" + first.op + "` covers these arguments";
   const rules::RuleSet& rules = target_.rules();
-  for (const std::size_t index : *operation_of(members[0].rank, members[0].node).declarations) {
+  for (const std::size_t index : operation_of(members[0].rank, members[0].node).declarations) {
     const rules::Lowering& lowering = rules.lowerings()[index];
     if (lowering.kind != LoweringKind::collective) {
       continue;

@@ -179,7 +179,7 @@ bool Lowerer::of_random_family(const std::string& op) {
     const rules::Lowerings& all = target_.rules().lowerings();
     for (std::size_t k = 0; k < all.size(); ++k) {
       if (all.head(k).random) {
-        random_families_->insert(family(all.head(k).op));
+        random_families_->insert(family(std::string(all.head(k).op)));
       }
     }
   }
@@ -210,8 +210,8 @@ const Operation& Lowerer::known_operation(const std::string& op) {
     const rules::RuleSet& rules = target_.rules();
     const std::string plain = named_in_place(op) ? out_of_place(op) : op;
     result.borrowed = plain != op && rules.lowerings_of(op).empty();
-    result.declarations = &rules.lowerings_of(result.borrowed ? plain : op);
-    for (const std::size_t index : *result.declarations) {
+    result.declarations = rules.lowerings_of(result.borrowed ? plain : op);
+    for (const std::size_t index : result.declarations) {
       if (result.communication == nullptr && rules.lowerings()[index].kind != rules::LoweringKind::local) {
         result.communication = &rules.lowerings()[index];
       }
@@ -250,7 +250,7 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
   if (borrowed && at.mutates.size() > 1) {
     return result;
   }
-  for (const std::size_t index : *operation_of(rank, node).declarations) {
+  for (const std::size_t index : operation_of(rank, node).declarations) {
     const rules::Lowering& lowering = rules.lowerings()[index];
     if (lowering.kind != rules::LoweringKind::local) {
       continue;

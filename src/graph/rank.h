@@ -41,7 +41,7 @@ inline bool without_result(const Node& node) {
 struct Operation {
   // What is declared for it. What works in place and is not declared itself is what it is called without
   // that.
-  const std::vector<std::size_t>* declarations = nullptr;
+  std::span<const std::uint32_t> declarations;
   bool borrowed = false;                           // of what it is called without working in place
   const rules::Lowering* communication = nullptr;  // the declaration that says that ranks run it together
   bool changes_operands = false;

@@ -61,28 +61,26 @@ std::vector<bool> mentioned_operators(const rules::RuleSet& rules) {
 
 }  // namespace
 
-Memo::Memo(Joint& joint) : joint_(joint) {
-  for (const rules::Operator& op : joint.graph().rules().operators()) {
-    std::vector<bool>& site = site_.emplace_back();
-    for (std::size_t k = 0; k < op.attributes.size(); ++k) {
-      if (op.attributes[k].name == "site" || op.attributes[k].name == "draw") {
-        site.resize(op.attributes.size(), false);
+Memo::Memo(Joint& joint) : joint_(joint), site_(joint.graph().rules().operators().size()) {}
+
+const std::vector<bool>& Memo::site_attributes(rules::OpId op) {
+  std::optional<std::vector<bool>>& known = site_[op];
+  if (!known) {
+    const rules::RuleSet& rules = joint_.graph().rules();
+    const std::vector<rules::Parameter>& attributes = rules.op(op).attributes;
+    std::vector<bool> site;
+    for (std::size_t k = 0; k < attributes.size(); ++k) {
+      if (attributes[k].name == "site" || attributes[k].name == "draw") {
+        site.resize(attributes.size(), false);
         site[k] = true;
       }
     }
-  }
-}
-
-const std::vector<bool>& Memo::site_attributes(rules::OpId op) {
-  if (!site_[op].empty() && !std::exchange(asked_for_sites_, true)) {
-    const std::vector<bool> mentioned = mentioned_operators(joint_.graph().rules());
-    for (std::size_t k = 0; k < site_.size(); ++k) {
-      if (mentioned[k]) {
-        site_[k].clear();
-      }
+    if (!site.empty() && mentioned_.empty()) {
+      mentioned_ = mentioned_operators(rules);
     }
+    known = site.empty() || mentioned_[op] ? std::vector<bool>() : std::move(site);
   }
-  return site_[op];
+  return *known;
 }
 
 std::size_t Memo::Hash::operator()(const MemoKey& key) const {

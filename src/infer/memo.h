@@ -95,9 +95,10 @@ class Memo {
   void add_application(const Selection& selection, TermId term, Sites& sites, MemoKey& key);
 
   Joint& joint_;
-  // By operator: which attributes (`site`, `draw`) are mere names of calls; empty where none is.
-  std::vector<std::vector<bool>> site_;
-  bool asked_for_sites_ = false;  // until then those of operators that a lemma mentions are among them
+  // By operator, once it is asked for: which attributes (`site`, `draw`) are mere names of calls; empty where
+  // none is, as with operators that a lemma mentions.
+  std::vector<std::optional<std::vector<bool>>> site_;
+  std::vector<bool> mentioned_;  // operators by lemmas, once it is asked for
   std::unordered_map<tensor::Attr, std::uint64_t> attrs_;
   std::unordered_map<const tensor::TensorType*, std::uint64_t> types_;  // the joint graph has each type once
   std::unordered_map<std::string, std::uint64_t> texts_;

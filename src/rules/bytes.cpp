@@ -1,6 +1,9 @@
 #include "entangle/rules/bytes.h"
 
 #include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
 
 #include "entangle/rules/cache.h"
 #include "entangle/support/check.h"
@@ -201,55 +204,150 @@ static void fields(A& a, Lowering& x) {
            MaybeNumber{x.site}, MaybeNumber{x.draw}, x.condition, x.random);
 }
 template <class A>
-static void fields(A& a, Lowerings::Head& x) {
+static void fields(A& a, LoweringHead& x) {
   a(x.op, x.random, x.size, x.hash);
 }
 template <class A>
+static void fields(A& a, OperatorHead& x) {
+  a(x.name, x.traits, x.size);
+}
+template <class A>
+static void fields(A& a, LemmaHead::Opening& x) {
+  a(x.kind);
+  a.sparse(MaybeNumber{x.op}, x.operands);
+}
+template <class A>
+static void fields(A& a, LemmaHead& x) {
+  a(x.normalise, x.transparent, x.trait, x.forward, x.backward, x.size);
+}
+template <class A>
 static void fields(A& a, Contents& x) {
-  a(x.operators, x.lemmas, x.predicates, x.functions, x.laws, x.accept, x.fingerprint, x.lowerings);
+  a(x.predicates, x.functions, x.laws, x.accept, x.fingerprint, x.lowerings, x.lowerings_by_op, x.operators,
+    x.op_by_name, x.lemmas);
 }
 
-Lowerings::Head write_lowering(Writer& writer, const Lowering& lowering) {
+template <class T>
+T read_declaration(std::string_view bytes, const std::vector<support::FileId>& files) {
+  T declaration;
+  Reader reader(bytes, files);
+  reader(declaration);
+  ENTANGLE_CHECK(reader.ok() && reader.rest().empty(), "a declaration is damaged in spite of its hash");
+  return declaration;
+}
+template Operator read_declaration(std::string_view bytes, const std::vector<support::FileId>& files);
+template Lemma read_declaration(std::string_view bytes, const std::vector<support::FileId>& files);
+template Lowering read_declaration(std::string_view bytes, const std::vector<support::FileId>& files);
+
+LoweringHead write_lowering(Writer& writer, const Lowering& lowering) {
   const std::size_t before = writer.size();
   writer(lowering);
   const std::string_view bytes = writer.since(before);
-  return {lowering.op, lowering.random, bytes.size(), support::hash_bytes(bytes)};
+  return {{}, lowering.random, bytes.size(), support::hash_bytes(bytes)};
 }
 
-Lowering read_lowering(std::string_view bytes, const std::vector<support::FileId>& files) {
-  Lowering lowering;
-  Reader reader(bytes, files);
-  reader(lowering);
-  ENTANGLE_CHECK(reader.ok() && reader.rest().empty(), "a lowering is damaged in spite of its hash");
-  return lowering;
-}
-
-std::optional<Lowerings::Bytes> lowerings_within(std::shared_ptr<const std::string> owner,
-                                                 std::string_view bytes,
-                                                 const std::vector<Lowerings::Head>& entries) {
+std::optional<Lowerings::Bytes> parts_of(std::shared_ptr<const void> owner, std::string_view bytes,
+                                         const std::vector<std::size_t>& sizes) {
   std::vector<std::string_view> parts;
-  parts.reserve(entries.size());
-  for (const Lowerings::Head& entry : entries) {
-    if (entry.size > bytes.size()) return std::nullopt;
-    parts.push_back(bytes.substr(0, entry.size));
-    bytes.remove_prefix(entry.size);
+  parts.reserve(sizes.size());
+  for (const std::size_t size : sizes) {
+    if (size > bytes.size()) return std::nullopt;
+    parts.push_back(bytes.substr(0, size));
+    bytes.remove_prefix(size);
   }
-  if (!bytes.empty()) return std::nullopt;
   return [owner = std::move(owner), parts = std::move(parts)](std::size_t index) {
     return std::string(parts[index]);
   };
 }
 
+template <class Head>
+static std::vector<std::size_t> sizes_of(const std::vector<Head>& heads) {
+  std::vector<std::size_t> sizes;
+  sizes.reserve(heads.size());
+  for (const Head& head : heads) sizes.push_back(head.size);
+  return sizes;
+}
+
+// The heads of declarations, and all their bytes in order.
+template <class Head, class T>
+static std::pair<std::vector<Head>, std::string> encode(const std::vector<T>& declarations,
+                                                        const std::vector<support::FileId>& files) {
+  Writer writer(files);
+  std::vector<Head> heads;
+  heads.reserve(declarations.size());
+  for (const T& declaration : declarations) {
+    const std::size_t before = writer.size();
+    writer(declaration);
+    heads.push_back(head_of(declaration));
+    heads.back().size = writer.size() - before;
+  }
+  ENTANGLE_CHECK(writer.ok(), "a declaration holds what has no form as bytes");
+  return {std::move(heads), writer.take()};
+}
+
+Operators operator_list(const std::vector<Operator>& operators, const std::vector<support::FileId>& files) {
+  struct Kept {
+    std::string bytes;
+    std::vector<std::string> names;
+  };
+  const auto kept = std::make_shared<Kept>();
+  std::vector<OperatorHead> heads;
+  std::tie(heads, kept->bytes) = encode<OperatorHead>(operators, files);
+  for (const Operator& op : operators) kept->names.push_back(op.name);
+  for (std::size_t k = 0; k < heads.size(); ++k) heads[k].name = kept->names[k];
+  auto bytes = parts_of(kept, kept->bytes, sizes_of(heads));
+  return {std::move(heads), std::move(*bytes), kept, files};
+}
+
+Lemmas lemma_list(const std::vector<Lemma>& lemmas, const std::vector<support::FileId>& files) {
+  auto [heads, all] = encode<LemmaHead>(lemmas, files);
+  const auto kept = std::make_shared<const std::string>(std::move(all));
+  auto bytes = parts_of(kept, *kept, sizes_of(heads));
+  return {std::move(heads), std::move(*bytes), kept, files};
+}
+
+// The way from the private parts of rule sets to bytes and back.
+struct RuleSetParts {
+  static void write(Writer& writer, const RuleSet& rules) {
+    std::vector<Accept> accept;
+    for (const support::FileId file : rules.files()) accept.push_back(rules.accept(file));
+    const auto heads = [](const auto& list) {
+      std::vector<typename std::remove_cvref_t<decltype(list)>::Head> result;
+      result.reserve(list.size());
+      for (std::size_t k = 0; k < list.size(); ++k) result.push_back(list.head(k));
+      return result;
+    };
+    // As Contents are read.
+    writer(rules.predicates(), rules.functions(), rules.laws(), accept, rules.fingerprint(),
+           heads(rules.lowerings()), rules.lowerings_by_op_, heads(rules.operators()), rules.op_by_name_,
+           heads(rules.lemmas()));
+    for (std::size_t k = 0; k < rules.operators().size(); ++k) writer.append(rules.operators().bytes(k));
+    for (std::size_t k = 0; k < rules.lemmas().size(); ++k) writer.append(rules.lemmas().bytes(k));
+  }
+
+  static std::shared_ptr<const RuleSet> assemble(Contents contents, Lowerings::Bytes lowerings,
+                                                 Operators::Bytes operators, Lemmas::Bytes lemmas,
+                                                 const std::shared_ptr<const void>& owner,
+                                                 const std::vector<support::FileId>& files) {
+    auto rules = std::make_shared<RuleSet>();
+    rules->operators_ = Operators(std::move(contents.operators), std::move(operators), owner, files);
+    rules->op_by_name_ = std::move(contents.op_by_name);
+    rules->lemmas_ = Lemmas(std::move(contents.lemmas), std::move(lemmas), owner, files);
+    rules->predicates_ = std::move(contents.predicates);
+    rules->functions_ = std::move(contents.functions);
+    rules->laws_ = std::move(contents.laws);
+    rules->fingerprint_ = contents.fingerprint;
+    rules->files_ = files;
+    rules->lowerings_by_op_ = std::move(contents.lowerings_by_op);
+    rules->lowerings_ = Lowerings(std::move(contents.lowerings), std::move(lowerings), owner, files);
+    for (std::size_t k = 0; k < files.size(); ++k) {
+      if (contents.accept[k] != Accept::none) rules->accept_.emplace(files[k], contents.accept[k]);
+    }
+    return rules;
+  }
+};
+
 void write_contents(Writer& writer, const RuleSet& rules) {
-  std::vector<Accept> accept;
-  for (const support::FileId file : rules.files()) accept.push_back(rules.accept(file));
-  const Lowerings& lowerings = rules.lowerings();
-  std::vector<Lowerings::Head> heads;
-  heads.reserve(lowerings.size());
-  for (std::size_t k = 0; k < lowerings.size(); ++k) heads.push_back(lowerings.head(k));
-  // As Contents are read.
-  writer(rules.operators(), rules.lemmas(), rules.predicates(), rules.functions(), rules.laws(), accept,
-         rules.fingerprint(), heads);
+  RuleSetParts::write(writer, rules);
 }
 
 std::optional<std::string> to_bytes(const RuleSet& rules) {
@@ -259,45 +357,60 @@ std::optional<std::string> to_bytes(const RuleSet& rules) {
   return writer.ok() ? std::optional(writer.take()) : std::nullopt;
 }
 
-struct RuleSetParts {
-  static std::shared_ptr<const RuleSet> assemble(Contents contents, Lowerings::Bytes bytes,
-                                                 const std::vector<support::FileId>& files) {
-    auto rules = std::make_shared<RuleSet>();
-    rules->operators_ = std::move(contents.operators);
-    rules->lemmas_ = std::move(contents.lemmas);
-    rules->predicates_ = std::move(contents.predicates);
-    rules->functions_ = std::move(contents.functions);
-    rules->laws_ = std::move(contents.laws);
-    rules->fingerprint_ = contents.fingerprint;
-    rules->files_ = files;
-    for (const Operator& op : rules->operators_) rules->op_by_name_.emplace(op.name, op.id);
-    for (std::size_t k = 0; k < contents.lowerings.size(); ++k) {
-      rules->lowerings_by_op_[contents.lowerings[k].op].push_back(k);
-    }
-    rules->lowerings_ = Lowerings(std::move(contents.lowerings), std::move(bytes), files);
-    for (std::size_t k = 0; k < files.size(); ++k) {
-      if (contents.accept[k] != Accept::none) rules->accept_.emplace(files[k], contents.accept[k]);
-    }
-    return rules;
+// Each number once, in order of names, and those of one name in their own order.
+template <class NameOf>
+static bool sorted_by_name(const std::vector<std::uint32_t>& numbers, std::size_t size, NameOf name_of) {
+  if (numbers.size() != size) return false;
+  for (std::size_t k = 0; k < size; ++k) {
+    if (numbers[k] >= size) return false;
+    if (k == 0) continue;
+    const int order = name_of(numbers[k - 1]).compare(name_of(numbers[k]));
+    if (order > 0 || (order == 0 && numbers[k - 1] >= numbers[k])) return false;
   }
-};
+  return true;
+}
 
-std::shared_ptr<const RuleSet> read_contents(Reader& reader, const std::vector<support::FileId>& files,
+static bool sound(const Contents& contents) {
+  const auto is_operator = [&](const LemmaHead::Opening& opening) {
+    return opening.kind != LemmaHead::Opening::Kind::application || opening.op < contents.operators.size();
+  };
+  return sorted_by_name(contents.lowerings_by_op, contents.lowerings.size(),
+                        [&](std::uint32_t k) { return contents.lowerings[k].op; }) &&
+         sorted_by_name(contents.op_by_name, contents.operators.size(),
+                        [&](OpId id) { return contents.operators[id].name; }) &&
+         std::ranges::all_of(contents.lemmas, [&](const LemmaHead& head) {
+           return is_operator(head.forward) && is_operator(head.backward);
+         });
+}
+
+std::shared_ptr<const RuleSet> read_contents(Reader& reader, const std::shared_ptr<const void>& owner,
+                                             const std::vector<support::FileId>& files,
                                              const LoweringSource& source) {
   Contents contents;
   reader(contents);
-  if (!reader.ok() || contents.accept.size() != files.size()) return nullptr;
-  std::optional<Lowerings::Bytes> bytes = source(contents.lowerings);
-  if (!bytes) return nullptr;
-  return RuleSetParts::assemble(std::move(contents), std::move(*bytes), files);
+  if (!reader.ok() || contents.accept.size() != files.size() || !sound(contents)) return nullptr;
+  std::optional<Operators::Bytes> operators = parts_of(owner, reader.rest(), sizes_of(contents.operators));
+  if (!operators) return nullptr;
+  for (const OperatorHead& head : contents.operators) reader.skip(head.size);
+  std::optional<Lemmas::Bytes> lemmas = parts_of(owner, reader.rest(), sizes_of(contents.lemmas));
+  if (!lemmas) return nullptr;
+  for (const LemmaHead& head : contents.lemmas) reader.skip(head.size);
+  std::optional<Lowerings::Bytes> lowerings = source(contents.lowerings);
+  if (!lowerings) return nullptr;
+  return RuleSetParts::assemble(std::move(contents), std::move(*lowerings), std::move(*operators),
+                                std::move(*lemmas), owner, files);
 }
 
 std::shared_ptr<const RuleSet> from_bytes(std::string bytes, const std::vector<support::FileId>& files) {
   const auto kept = std::make_shared<const std::string>(std::move(bytes));
   Reader reader(*kept, files);
-  return read_contents(reader, files, [&](const std::vector<Lowerings::Head>& entries) {
-    return lowerings_within(kept, reader.rest(), entries);
-  });
+  return read_contents(reader, kept, files,
+                       [&](const std::vector<LoweringHead>& heads) -> std::optional<Lowerings::Bytes> {
+                         const std::vector<std::size_t> sizes = sizes_of(heads);
+                         const std::size_t all = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+                         if (all != reader.rest().size()) return std::nullopt;
+                         return parts_of(kept, reader.rest(), sizes);
+                       });
 }
 
 }  // namespace entangle::rules

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 // An entry: this, the size of the head, the head (an Entry and the contents of the rule set), the hash of the
 // head, and the bytes of the lowerings, whose sizes and hashes the contents hold. Only what a program uses of
 // the last part is ever read.
-constexpr std::string_view kMagic = "entangle rules 3\n";
+constexpr std::string_view kMagic = "entangle rules 4\n";
 
 struct File {
   std::string path;
@@ -141,14 +141,14 @@ bool unchanged(const Entry& entry) {
 
 // The lowerings of an entry, which begin at `offset`.
 std::optional<Lowerings::Bytes> lowerings_of(const std::shared_ptr<const EntryFile>& file,
-                                             std::uint64_t offset, const std::vector<Lowerings::Head>& heads,
+                                             std::uint64_t offset, const std::vector<LoweringHead>& heads,
                                              const std::shared_ptr<Request>& request) {
   struct Part {
     std::uint64_t offset, size, hash;
   };
   std::vector<Part> parts;
   parts.reserve(heads.size());
-  for (const Lowerings::Head& head : heads) {
+  for (const LoweringHead& head : heads) {
     if (head.size > file->size() - offset) return std::nullopt;
     parts.push_back({offset, head.size, head.hash});
     offset += head.size;
@@ -171,8 +171,9 @@ std::shared_ptr<const RuleSet> read(const std::shared_ptr<Request>& request, con
   if (!opening || !opening->starts_with(kMagic)) return nullptr;
   const std::uint64_t size = as_number(std::string_view(*opening).substr(kMagic.size()));
   if (size > file->size()) return nullptr;
-  const auto bytes = file->read(start, size + kNumber);
-  if (!bytes) return nullptr;
+  auto read_head = file->read(start, size + kNumber);
+  if (!read_head) return nullptr;
+  const auto bytes = std::make_shared<const std::string>(std::move(*read_head));
   const std::string_view head = std::string_view(*bytes).substr(0, size);
   if (support::hash_bytes(head) != as_number(std::string_view(*bytes).substr(size))) return nullptr;
   Entry entry;
@@ -183,7 +184,7 @@ std::shared_ptr<const RuleSet> read(const std::shared_ptr<Request>& request, con
   std::vector<support::FileId> files;
   for (File& one : entry.files) files.push_back(support::add_source_file(std::move(one.path)));
   Reader contents(reader.rest(), files);
-  auto rules = read_contents(contents, files, [&](const std::vector<Lowerings::Head>& heads) {
+  auto rules = read_contents(contents, bytes, files, [&](const std::vector<LoweringHead>& heads) {
     return lowerings_of(file, start + size + kNumber, heads, request);
   });
   return contents.rest().empty() ? rules : nullptr;

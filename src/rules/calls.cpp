@@ -73,7 +73,7 @@ Typed Expressions::call(const Node& node, const Type* hint) {
   }
   if (const auto found = globals_.operator_ids.find(name); found != globals_.operator_ids.end()) {
     if (!allow_terms(node, name)) return broken(node.span);
-    return apply(node, (*globals_.operators)[found->second]);
+    return apply(node, globals_.op(found->second));
   }
   if (const auto found = globals_.predicate_ids.find(name); found != globals_.predicate_ids.end()) {
     return predicate_call(node, found->second);
@@ -82,7 +82,7 @@ Typed Expressions::call(const Node& node, const Type* hint) {
     // In manifests, sum(a, b) is what it looks like.
     if (place_ == Place::leaf && (info->builtin == Builtin::sum || info->builtin == Builtin::max)) {
       const auto n_ary = globals_.operator_ids.find(info->builtin == Builtin::sum ? "add_n" : "max_n");
-      if (n_ary != globals_.operator_ids.end()) return apply(node, (*globals_.operators)[n_ary->second]);
+      if (n_ary != globals_.operator_ids.end()) return apply(node, globals_.op(n_ary->second));
     }
     return builtin_call(node, *info, hint);
   }

@@ -41,9 +41,11 @@ Resolver::Resolver(const std::vector<syntax::File>& files, std::vector<support::
 
 Globals Resolver::globals_of(const RuleSet& rules) {
   Globals globals;
-  globals.operators = &rules.operators_;
+  globals.rules = &rules;
   globals.predicates = &rules.predicates_;
-  for (const Operator& op : rules.operators_) globals.operator_ids.emplace(op.name, op.id);
+  for (OpId id = 0; id < rules.operators_.size(); ++id) {
+    globals.operator_ids.emplace(rules.operators_.head(id).name, id);
+  }
   for (const ScalarFunction& f : rules.functions_) globals.function_arity.emplace(f.name, f.arity);
   return globals;
 }
@@ -61,9 +63,9 @@ std::shared_ptr<const RuleSet> Resolver::run() {
     }
   }
   // Names are views into what is stored here.
-  rules_->operators_.reserve(operators);
+  operators_.reserve(operators);
   rules_->predicates_.reserve(predicates);
-  declared_.operators = &rules_->operators_;
+  declared_.declared = &operators_;
   declared_.predicates = &rules_->predicates_;
   for (const syntax::File& file : files_) {
     for (const syntax::Declaration& declaration : file.declarations) collect(file, declaration);
@@ -77,7 +79,7 @@ std::shared_ptr<const RuleSet> Resolver::run() {
       if (const auto* op = std::get_if<syntax::OperatorText>(&declaration.content)) {
         const auto found = globals_.operator_ids.find(op->name.text);
         if (found == globals_.operator_ids.end()) continue;
-        Operator& into = rules_->operators_[found->second];
+        Operator& into = operators_[found->second];
         if (into.span == declaration.span) resolve_operator(*op, into);
       } else if (const auto* predicate = std::get_if<syntax::PredicateText>(&declaration.content)) {
         const auto found = globals_.predicate_ids.find(predicate->name.text);
@@ -94,6 +96,12 @@ std::shared_ptr<const RuleSet> Resolver::run() {
     }
   }
   resolve_lowerings(lowerings);
+  rules_->operators_ = operator_list(operators_, rules_->files_);
+  std::vector<OpId>& by_name = rules_->op_by_name_;
+  by_name.resize(operators_.size());
+  std::iota(by_name.begin(), by_name.end(), OpId{0});
+  std::ranges::sort(by_name, {}, [&](OpId id) -> std::string_view { return operators_[id].name; });
+  rules_->lemmas_ = lemma_list(lemmas_, rules_->files_);
   return rules_;
 }
 
@@ -103,7 +111,7 @@ void Resolver::resolve_lowerings(const std::vector<Lowered>& all) {
   constexpr std::size_t kBlock = 32;
   struct Block {
     std::string bytes;
-    std::vector<Lowerings::Head> entries;
+    std::vector<LoweringHead> entries;
     std::vector<std::vector<support::Diagnostic>> diagnostics;  // of each
   };
   std::vector<Block> blocks((all.size() + kBlock - 1) / kBlock);
@@ -118,7 +126,7 @@ void Resolver::resolve_lowerings(const std::vector<Lowered>& all) {
     ENTANGLE_CHECK(writer.ok(), "a lowering holds what has no form as bytes");
     block.bytes = writer.take();
   });
-  std::vector<Lowerings::Head> entries;
+  std::vector<LoweringHead> entries;
   entries.reserve(all.size());
   std::vector<support::Diagnostic> diagnostics;  // in the order of the declarations
   std::size_t earlier = 0;
@@ -129,22 +137,31 @@ void Resolver::resolve_lowerings(const std::vector<Lowered>& all) {
                 diagnostics_.begin() + static_cast<std::ptrdiff_t>(before), std::back_inserter(diagnostics));
       earlier = before;
       std::move(block.diagnostics[k].begin(), block.diagnostics[k].end(), std::back_inserter(diagnostics));
-      rules_->lowerings_by_op_[block.entries[k].op].push_back(entries.size());
       entries.push_back(block.entries[k]);
     }
   }
   std::move(diagnostics_.begin() + static_cast<std::ptrdiff_t>(earlier), diagnostics_.end(),
             std::back_inserter(diagnostics));
   diagnostics_ = std::move(diagnostics);
-  auto bytes = [blocks = std::make_shared<const std::vector<Block>>(std::move(blocks))](std::size_t index) {
-    const Block& block = (*blocks)[index / kBlock];
-    const auto first = block.entries.begin();
-    const auto place =
-        std::accumulate(first, first + static_cast<std::ptrdiff_t>(index % kBlock), std::size_t{0},
-                        [](std::size_t sum, const Lowerings::Head& head) { return sum + head.size; });
-    return block.bytes.substr(place, block.entries[index % kBlock].size);
+  struct Kept {
+    std::string names, bytes;
   };
-  rules_->lowerings_ = Lowerings(std::move(entries), std::move(bytes), rules_->files_);
+  const auto kept = std::make_shared<Kept>();
+  for (const Lowered& one : all) kept->names += one.text->name.text;
+  std::string_view names = kept->names;
+  std::vector<std::size_t> sizes;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    entries[k].op = names.substr(0, all[k].text->name.text.size());
+    names.remove_prefix(entries[k].op.size());
+    sizes.push_back(entries[k].size);
+  }
+  for (const Block& block : blocks) kept->bytes += block.bytes;
+  std::vector<std::uint32_t>& by_op = rules_->lowerings_by_op_;
+  by_op.resize(all.size());
+  std::iota(by_op.begin(), by_op.end(), 0U);
+  std::ranges::stable_sort(by_op, {}, [&](std::uint32_t k) { return entries[k].op; });
+  std::optional<Lowerings::Bytes> bytes = parts_of(kept, kept->bytes, sizes);
+  rules_->lowerings_ = Lowerings(std::move(entries), std::move(*bytes), kept, rules_->files_);
 }
 
 void Resolver::collect(const syntax::File& file, const syntax::Declaration& declaration) {
@@ -172,7 +189,7 @@ bool Resolver::fresh_name(const syntax::Name& name, std::string_view what) {
   }
   Span earlier;
   if (const auto op = globals_.operator_ids.find(name.text); op != globals_.operator_ids.end()) {
-    earlier = rules_->operators_[op->second].span;
+    earlier = operators_[op->second].span;
   } else if (const auto def = globals_.definitions.find(name.text); def != globals_.definitions.end()) {
     earlier = def->second.text->name.span;
   } else if (const auto p = globals_.predicate_ids.find(name.text); p != globals_.predicate_ids.end()) {
@@ -189,7 +206,7 @@ bool Resolver::fresh_name(const syntax::Name& name, std::string_view what) {
 void Resolver::collect_operator(const syntax::OperatorText& text, Span span) {
   if (!fresh_name(text.name, "operator")) return;
   Operator op;
-  op.id = static_cast<OpId>(rules_->operators_.size());
+  op.id = static_cast<OpId>(operators_.size());
   op.name = text.name.text;
   op.span = span;
   std::vector<Parameter> all = parameters(text.parameters, false);
@@ -225,9 +242,8 @@ void Resolver::collect_operator(const syntax::OperatorText& text, Span span) {
     }
   }
   check_of(all, clauses, true);
-  rules_->op_by_name_.emplace(op.name, op.id);
-  rules_->operators_.push_back(std::move(op));
-  declared_.operator_ids.emplace(rules_->operators_.back().name, rules_->operators_.back().id);
+  operators_.push_back(std::move(op));
+  declared_.operator_ids.emplace(operators_.back().name, operators_.back().id);
 }
 
 void Resolver::collect_definition(const syntax::DefText& text) {
@@ -301,7 +317,7 @@ void Resolver::implied_functions() {
       if (!elementwise || value) continue;
       const auto found = globals_.operator_ids.find(text->name.text);
       if (found == globals_.operator_ids.end()) continue;
-      const Operator& op = rules_->operators_[found->second];
+      const Operator& op = operators_[found->second];
       if (op.span != declaration.span) continue;
       const bool declared = std::any_of(rules_->functions_.begin(), rules_->functions_.end(),
                                         [&](const ScalarFunction& f) { return f.name == op.name; });

@@ -21,13 +21,16 @@ struct Definition {
 };
 
 struct Globals {
-  const std::vector<Operator>* operators = nullptr;
+  // Operators are those of a rule set that is being made, or of one that is finished.
+  const std::vector<Operator>* declared = nullptr;
+  const RuleSet* rules = nullptr;
   std::unordered_map<std::string_view, OpId> operator_ids;
   std::unordered_map<std::string_view, Definition> definitions;
   const std::vector<Predicate>* predicates = nullptr;
   std::unordered_map<std::string_view, std::size_t> predicate_ids;
   std::unordered_map<std::string_view, std::size_t> function_arity;
 
+  const Operator& op(OpId id) const { return declared != nullptr ? (*declared)[id] : rules->op(id); }
   // All names that may be called, for suggestions.
   std::vector<std::string> callable() const;
 };

@@ -112,7 +112,7 @@ void Resolver::resolve_lemma(const syntax::LemmaText& text, const syntax::Declar
   lemma.axiom = text.axiom;
   lemma.text = declaration.text;
   lemma.span = declaration.span;
-  for (const Lemma& other : rules_->lemmas_) {
+  for (const Lemma& other : lemmas_) {
     if (other.name == lemma.name) {
       report(id::duplicate, text.name.span, "the lemma `" + lemma.name + "` is declared already");
       support::Span earlier = other.span;
@@ -201,7 +201,7 @@ void Resolver::resolve_lemma(const syntax::LemmaText& text, const syntax::Declar
                   [](const support::Diagnostic& d) { return d.severity == support::Severity::error; })) {
     return;
   }
-  rules_->lemmas_.push_back(std::move(lemma));
+  lemmas_.push_back(std::move(lemma));
 }
 
 void Resolver::check_lemma(Lemma& lemma, Expressions& expressions) {
@@ -209,7 +209,7 @@ void Resolver::check_lemma(Lemma& lemma, Expressions& expressions) {
   std::vector<bool> bound(lemma.slots.size(), false);
   std::set<Slot> reported;
   const auto check_runs = [&](const Expr& pattern) {
-    if (const Expr* wrong = two_runs(pattern, rules_->operators_)) {
+    if (const Expr* wrong = two_runs(pattern, operators_)) {
       report(id::pattern, wrong->span,
              "the operands of `" + wrong->name +
                  "` have no order: there can be one run of them only, beside one comprehension");

@@ -53,7 +53,7 @@ Lowering LoweringResolver::resolve(const syntax::LoweringText& text, support::Sp
 }
 
 bool LoweringResolver::applies(const Expr& expr, bool Operator::*trait) const {
-  if (expr.kind == ExprKind::apply && expr.op != kNoOp && (*globals_.operators)[expr.op].*trait) return true;
+  if (expr.kind == ExprKind::apply && expr.op != kNoOp && globals_.op(expr.op).*trait) return true;
   const auto inside = [&](const Expr& part) { return applies(part, trait); };
   return std::any_of(expr.args.begin(), expr.args.end(), inside) ||
          std::any_of(expr.attrs.begin(), expr.attrs.end(), inside);

@@ -63,6 +63,8 @@ class Resolver : private Signatures {
 
   const std::vector<syntax::File>& files_;
   std::shared_ptr<RuleSet> rules_;
+  std::vector<Operator> operators_;
+  std::vector<Lemma> lemmas_;
   Globals declared_;  // globals_, while they are collected
 };
 

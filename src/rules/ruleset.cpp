@@ -28,23 +28,10 @@ bool has_trait(const Operator& op, Trait trait) {
   return false;
 }
 
-Lowerings::Lowerings(std::vector<Head> heads, Bytes bytes, std::vector<support::FileId> files)
-    : heads_(std::move(heads)),
-      cells_(std::make_shared<std::vector<Cell>>(heads_.size())),
-      bytes_(std::move(bytes)),
-      files_(std::move(files)) {}
-
-const Lowering& Lowerings::operator[](std::size_t index) const {
-  Cell& cell = (*cells_)[index];
-  std::call_once(cell.decoded, [&] {
-    cell.lowering = std::make_unique<const Lowering>(read_lowering(bytes_(index), files_));
-  });
-  return *cell.lowering;
-}
-
 OpId RuleSet::find_op(std::string_view name) const {
-  const auto found = op_by_name_.find(std::string(name));
-  return found == op_by_name_.end() ? kNoOp : found->second;
+  const auto name_of = [&](OpId id) { return operators_.head(id).name; };
+  const auto found = std::ranges::lower_bound(op_by_name_, name, {}, name_of);
+  return found != op_by_name_.end() && name_of(*found) == name ? *found : kNoOp;
 }
 
 const Predicate* RuleSet::find_predicate(std::string_view name) const {
@@ -54,15 +41,17 @@ const Predicate* RuleSet::find_predicate(std::string_view name) const {
   return nullptr;
 }
 
-const std::vector<std::size_t>& RuleSet::lowerings_of(const std::string& framework_op) const {
-  static const std::vector<std::size_t> none;
-  const auto found = lowerings_by_op_.find(framework_op);
-  return found == lowerings_by_op_.end() ? none : found->second;
+std::span<const std::uint32_t> RuleSet::lowerings_of(std::string_view framework_op) const {
+  const auto op = [&](std::uint32_t index) { return lowerings_.head(index).op; };
+  const auto found = std::ranges::equal_range(lowerings_by_op_, framework_op, {}, op);
+  return {found.begin(), found.end()};
 }
 
 std::shared_ptr<const RuleSet> RuleSet::without_lemma(std::size_t index) const {
+  std::vector<Lemma> others(lemmas_.begin(), lemmas_.end());
+  others.erase(others.begin() + static_cast<std::ptrdiff_t>(index));
   auto copy = std::make_shared<RuleSet>(*this);
-  copy->lemmas_.erase(copy->lemmas_.begin() + static_cast<std::ptrdiff_t>(index));
+  copy->lemmas_ = lemma_list(others, lemmas_.files());
   return copy;
 }
 
@@ -77,13 +66,14 @@ void shift_operators(Expr& expr, OpId by) {
 }  // namespace
 
 std::shared_ptr<const RuleSet> RuleSet::with(const RuleSet& other) const {
-  auto copy = std::make_shared<RuleSet>(*this);
   const auto by = static_cast<OpId>(operators_.size());
   // Clauses of operators apply none.
+  std::vector<Operator> operators(operators_.begin(), operators_.end());
   for (Operator op : other.operators_) {
     op.id += by;
-    copy->operators_.push_back(std::move(op));
+    operators.push_back(std::move(op));
   }
+  std::vector<Lemma> lemmas(lemmas_.begin(), lemmas_.end());
   for (Lemma lemma : other.lemmas_) {
     shift_operators(lemma.left, by);
     shift_operators(lemma.right, by);
@@ -94,8 +84,13 @@ std::shared_ptr<const RuleSet> RuleSet::with(const RuleSet& other) const {
       shift_operators(given.pattern, by);
       if (given.equal_to) shift_operators(*given.equal_to, by);
     }
-    copy->lemmas_.push_back(std::move(lemma));
+    lemmas.push_back(std::move(lemma));
   }
+  std::vector<support::FileId> files = lemmas_.files();
+  files.insert(files.end(), other.lemmas_.files().begin(), other.lemmas_.files().end());
+  auto copy = std::make_shared<RuleSet>(*this);
+  copy->operators_ = operator_list(operators, files);
+  copy->lemmas_ = lemma_list(lemmas, files);
   return copy;
 }
 

@@ -113,9 +113,17 @@ struct KeyHash {
 
 struct Typing::Impl {
   Impl(const rules::RuleSet& a_rules, smt::Oracle& an_oracle)
-      : rules(a_rules), oracle(an_oracle), clauses(an_oracle), folding(a_rules, an_oracle) {
-    signatures.reserve(rules.operators().size());
-    for (const rules::Operator& op : rules.operators()) signatures.emplace_back(op);
+      : rules(a_rules),
+        oracle(an_oracle),
+        signatures(rules.operators().size()),
+        clauses(an_oracle),
+        folding(a_rules, an_oracle) {}
+
+  // Looked up when it is first asked for.
+  const Signature& signature(rules::OpId op) {
+    std::unique_ptr<const Signature>& known = signatures[op];
+    if (known == nullptr) known = std::make_unique<const Signature>(rules.op(op));
+    return *known;
   }
 
   std::optional<tensor::TensorType> infer(const Signature& signature, const tensor::Attr& attrs,
@@ -124,7 +132,7 @@ struct Typing::Impl {
 
   const rules::RuleSet& rules;
   smt::Oracle& oracle;
-  std::vector<Signature> signatures;
+  std::vector<std::unique_ptr<const Signature>> signatures;  // by operator, once they are asked for
   Clauses clauses;
   Folding folding;
   std::unordered_map<Key, std::optional<tensor::TensorType>, KeyHash> types;

@@ -177,14 +177,14 @@ const AxisInfo& Typing::axes(rules::OpId op, const Attr& attrs, Types children) 
   for (const TensorType* type : children) impl.key.add(*type);
   const auto found = impl.axes.find(impl.key);
   if (found != impl.axes.end()) return *found->second;
-  auto info = std::make_unique<const AxisInfo>(impl.correspondences(impl.signatures[op], attrs, children));
+  auto info = std::make_unique<const AxisInfo>(impl.correspondences(impl.signature(op), attrs, children));
   return *impl.axes.emplace(impl.key, std::move(info)).first->second;
 }
 
 std::optional<Attr> Typing::shifted(rules::OpId op, const Attr& attrs, Types children,
                                     const Correspondence& correspondence, Shift shift) {
   if (shift == Shift::none) return attrs;
-  const Signature& signature = impl_->signatures[op];
+  const Signature& signature = impl_->signature(op);
   const auto counts = [&](std::size_t a, std::size_t clause) {
     const std::vector<std::size_t>& counted = signature.counts[a];
     return std::find(counted.begin(), counted.end(), clause) != counted.end();

@@ -261,7 +261,7 @@ smt::Oracle& Typing::oracle() const {
 std::optional<TensorType> Typing::type_of(rules::OpId op, const Attr& attrs, Types children,
                                           std::string* why) {
   Impl& impl = *impl_;
-  const Signature& signature = impl.signatures[op];
+  const Signature& signature = impl.signature(op);
   Key& key = impl.key;
   key.set(op, attrs);
   for (const TensorType* type : children) {
@@ -279,9 +279,9 @@ std::optional<sym::Scalar> Typing::fold(rules::OpId op, const Attr& attrs, Types
                                         std::span<const sym::Scalar> values) {
   const std::optional<TensorType> type = type_of(op, attrs, children);
   if (!type) return std::nullopt;
-  std::optional<sym::Scalar> result =
-      impl_->signatures[op].op->converts ? converted(values[0], children[0]->dtype, type->dtype)
-                                         : impl_->folding.run(impl_->signatures[op], attrs, children, values);
+  std::optional<sym::Scalar> result = impl_->signature(op).op->converts
+                                          ? converted(values[0], children[0]->dtype, type->dtype)
+                                          : impl_->folding.run(impl_->signature(op), attrs, children, values);
   if (!result) return std::nullopt;
   // A constant of an integer type is one of its values.
   if (type->dtype == tensor::DType::b8) {

@@ -143,7 +143,9 @@ World::World(const std::vector<Statement>& statements, const std::set<std::strin
 }
 
 TermId World::evaluate(const std::string& lowering) {
-  const rules::Lowering& found = rules_->lowerings()[rules_->lowerings_of(lowering).at(0)];
+  const auto known = rules_->lowerings_of(lowering);
+  if (known.empty()) throw std::runtime_error("no lowering " + lowering);
+  const rules::Lowering& found = rules_->lowerings()[known.front()];
   term::Frame frame;
   frame.slots.resize(found.slots.size());
   for (std::size_t i = 0; i < leaves_.size(); ++i)

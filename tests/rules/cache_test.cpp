@@ -2,9 +2,11 @@
 
 #include "entangle/rules/cache.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <random>
 #include <sstream>
 #include <thread>
@@ -116,6 +118,66 @@ TEST_CASE("what comes from the cache is what was loaded") {
         first.rules->lowerings()[0].parameters[2].default_value->value);
 }
 
+TEST_CASE("what is known without decoding is what decoding tells") {
+  const std::string root = ENTANGLE_SOURCE_DIR "/rules/aten.rules";
+  const std::vector<std::string> folders = {ENTANGLE_SOURCE_DIR "/rules", ENTANGLE_SOURCE_DIR "/frameworks"};
+  const Loaded loaded = load_rules({root}, folders);
+  REQUIRE(loaded.ok());
+  const auto again = from_bytes(*to_bytes(*loaded.rules), loaded.rules->files());
+  REQUIRE(again != nullptr);
+  const auto same = [](const LemmaHead::Opening& a, const LemmaHead::Opening& b) {
+    return a.kind == b.kind && a.op == b.op && a.operands == b.operands;
+  };
+  for (std::size_t k = 0; k < again->lemmas().size(); ++k) {
+    const LemmaHead& kept = again->lemmas().head(k);
+    const LemmaHead head = head_of(again->lemmas()[k]);
+    CHECK(kept.normalise == head.normalise);
+    CHECK(kept.transparent == head.transparent);
+    CHECK(kept.trait == head.trait);
+    CHECK(same(kept.forward, head.forward));
+    CHECK(same(kept.backward, head.backward));
+  }
+  for (OpId id = 0; id < again->operators().size(); ++id) {
+    const Operator& op = again->op(id);
+    CHECK(op.id == id);
+    CHECK(again->operators().head(id).name == op.name);
+    CHECK(again->operators().head(id).traits == head_of(op).traits);
+    CHECK(again->find_op(op.name) == id);
+    CHECK(again->find_op(op.name + "'") == kNoOp);
+  }
+  std::map<std::string, std::vector<std::uint32_t>> by_op;
+  for (std::uint32_t k = 0; k < again->lowerings().size(); ++k) {
+    CHECK(again->lowerings().head(k).op == again->lowerings()[k].op);
+    CHECK(again->lowerings().head(k).random == again->lowerings()[k].random);
+    by_op[again->lowerings()[k].op].push_back(k);
+  }
+  for (const auto& [op, expected] : by_op) CHECK(std::ranges::equal(again->lowerings_of(op), expected));
+  CHECK(again->lowerings_of("").empty());
+  CHECK(again->lowerings_of("zzz").empty());
+}
+
+TEST_CASE("declarations that several threads ask for are decoded to one") {
+  std::string text = kOperators;
+  for (int k = 0; k < 200; ++k) {
+    text += "lemma of" + std::to_string(k) + "(x: tensor): scale(x; " + std::to_string(k + 2) + ") => x;\n";
+  }
+  const Loaded loaded = load_rules_text("threads.rules", text, {});
+  REQUIRE(loaded.ok());
+  for (int round = 0; round < 10; ++round) {
+    const auto rules = from_bytes(*to_bytes(*loaded.rules), loaded.rules->files());
+    std::vector<std::vector<const Lemma*>> seen(4);
+    std::vector<std::thread> threads;
+    for (std::vector<const Lemma*>& mine : seen) {
+      threads.emplace_back([&] {
+        for (const Lemma& lemma : rules->lemmas()) mine.push_back(&lemma);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const auto& others : seen) CHECK(others == seen[0]);
+    CHECK(to_string(seen[0].back()->left) == to_string(loaded.rules->lemmas().back().left));
+  }
+}
+
 TEST_CASE("an entry is stale when a file changed, or appeared where it was looked for first") {
   const Folder folder;
   folder.write("other/ops.rules", kOperators);
@@ -161,6 +223,7 @@ TEST_CASE("damaged entries are ignored and replaced") {
     REQUIRE(loaded.ok());
     CHECK(to_bytes(*loaded.rules) == expected);
   }
+  CHECK(folder.load(root).ok());  // damage to a lowering is found when it is read: then the entry goes
   CHECK(read(entry).size() == whole.size());
 }
 

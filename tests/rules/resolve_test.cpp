@@ -290,6 +290,13 @@ lemma a(x: tensor): exp(x) => add_n(halves(x; 0));
         "add_n(slice(x; 0, 0, x.shape[0] / 2), slice(x; 0, x.shape[0] / 2, x.shape[0]))");
 }
 
+using Numbers = std::vector<std::uint32_t>;
+
+Numbers lowerings_of(const RuleSet& rules, std::string_view op) {
+  const auto found = rules.lowerings_of(op);
+  return {found.begin(), found.end()};
+}
+
 TEST_CASE("lowerings: parameters, defaults and what is implied") {
   const auto rules = rules_of(kOperators + R"(
 lower aten.addmm.default(bias: tensor, a: tensor, b: tensor; beta: scalar = 1, alpha: scalar = 1/2) when alpha != 0:
@@ -306,11 +313,11 @@ recv c10d.recv(from: int; tag: int = 0);
 lower hlo.reduce-window.in/2(x: tensor): x;
 )");
   REQUIRE(rules->lowerings().size() == 10);
-  CHECK(rules->lowerings_of("aten.addmm.default") == std::vector<std::size_t>{0, 1});
-  CHECK(rules->lowerings_of("hlo.custom-call") == std::vector<std::size_t>{4});
-  CHECK(rules->lowerings_of("_C::rms_norm.default") == std::vector<std::size_t>{5});
-  CHECK(rules->lowerings_of("odd name") == std::vector<std::size_t>{6});
-  CHECK(rules->lowerings_of("hlo.reduce-window.in/2") == std::vector<std::size_t>{9});
+  CHECK(lowerings_of(*rules, "aten.addmm.default") == Numbers{0, 1});
+  CHECK(lowerings_of(*rules, "hlo.custom-call") == Numbers{4});
+  CHECK(lowerings_of(*rules, "_C::rms_norm.default") == Numbers{5});
+  CHECK(lowerings_of(*rules, "odd name") == Numbers{6});
+  CHECK(lowerings_of(*rules, "hlo.reduce-window.in/2") == Numbers{9});
   CHECK(rules->lowerings_of("aten.mm.default").empty());
   const Lowering& addmm = rules->lowerings()[0];
   CHECK(addmm.kind == LoweringKind::local);

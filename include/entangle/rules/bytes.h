@@ -3,6 +3,7 @@
 // mostly have their initial value go through `archive.sparse(...)`: a mask says which of them follow.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -157,6 +158,8 @@ class Reader {
   bool ok() const { return ok_; }
   // What was not read.
   std::string_view rest() const { return rest_; }
+  // At most what there is.
+  void skip(std::size_t size) { rest_.remove_prefix(std::min(size, rest_.size())); }
 
   std::uint64_t number() {
     if (!rest_.empty() && static_cast<unsigned char>(rest_.front()) < 0x80) {
@@ -183,6 +186,12 @@ class Reader {
   void get(std::string& value) {
     const std::size_t size = length();
     value.assign(rest_.substr(0, size));
+    rest_.remove_prefix(size);
+  }
+  // A part of the bytes.
+  void get(std::string_view& value) {
+    const std::size_t size = length();
+    value = rest_.substr(0, size);
     rest_.remove_prefix(size);
   }
   void get(SharedName& value) {
@@ -226,31 +235,35 @@ class Reader {
   bool ok_ = true;
 };
 
-// The contents of a rule set but for its lowerings, which follow one by one.
+// The contents of a rule set but for the bytes of its lowerings, which follow one by one.
 struct Contents {
-  std::vector<Operator> operators;
-  std::vector<Lemma> lemmas;
   std::vector<Predicate> predicates;
   std::vector<ScalarFunction> functions;
   std::vector<Law> laws;
   std::vector<Accept> accept;  // of each file
   std::uint64_t fingerprint = 0;
-  std::vector<Lowerings::Head> lowerings;
+  std::vector<LoweringHead> lowerings;
+  std::vector<std::uint32_t> lowerings_by_op;
+  std::vector<OperatorHead> operators;
+  std::vector<OpId> op_by_name;
+  std::vector<LemmaHead> lemmas;
+  // The bytes of the operators and lemmas follow.
 };
 
-// Adds the bytes of a lowering.
-Lowerings::Head write_lowering(Writer& writer, const Lowering& lowering);
-Lowering read_lowering(std::string_view bytes, const std::vector<support::FileId>& files);
+// Adds the bytes of a lowering; the head has no name.
+LoweringHead write_lowering(Writer& writer, const Lowering& lowering);
 // Adds everything but the bytes of the lowerings.
 void write_contents(Writer& writer, const RuleSet& rules);
-// Makes of the entries what gives the bytes of each.
-using LoweringSource = std::function<std::optional<Lowerings::Bytes>(const std::vector<Lowerings::Head>&)>;
-// The rule set again. Null if what is read is none, or there is no source of its lowerings.
-std::shared_ptr<const RuleSet> read_contents(Reader& reader, const std::vector<support::FileId>& files,
+// Makes of the heads what gives the bytes of each.
+using LoweringSource = std::function<std::optional<Lowerings::Bytes>(const std::vector<LoweringHead>&)>;
+// The rule set again; `owner` keeps the bytes. Null if what is read is none, or there is no source of its
+// lowerings.
+std::shared_ptr<const RuleSet> read_contents(Reader& reader, const std::shared_ptr<const void>& owner,
+                                             const std::vector<support::FileId>& files,
                                              const LoweringSource& source);
-// The source of lowerings whose bytes follow one another in `bytes`; `owner` keeps these.
-std::optional<Lowerings::Bytes> lowerings_within(std::shared_ptr<const std::string> owner,
-                                                 std::string_view bytes,
-                                                 const std::vector<Lowerings::Head>& entries);
+// The source of declarations whose bytes, of these sizes, follow one another at the beginning of `bytes`;
+// `owner` keeps these. Nothing if they are fewer.
+std::optional<Lowerings::Bytes> parts_of(std::shared_ptr<const void> owner, std::string_view bytes,
+                                         const std::vector<std::size_t>& sizes);
 
 }  // namespace entangle::rules

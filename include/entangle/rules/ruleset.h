@@ -4,15 +4,15 @@
 // (include order, then file order), which is the order in which rules are tried.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "entangle/rules/ast.h"
+#include "entangle/rules/declaration_list.h"
 
 namespace entangle::rules {
 
@@ -92,6 +92,21 @@ enum class Trait : std::uint8_t { maps, maps_pair, reduces_sum, reduces_max, lin
 // Whether an operator has the trait for some attributes.
 bool has_trait(const Operator& op, Trait trait);
 
+// What is known of an operator without decoding it.
+struct OperatorHead {
+  std::string_view name;
+  std::uint8_t traits = 0;  // by Trait, one bit each
+  std::size_t size = 0;     // of its bytes
+
+  bool has(Trait trait) const { return (traits >> static_cast<unsigned>(trait) & 1) != 0; }
+};
+// The name is a part of the operator.
+OperatorHead head_of(const Operator& op);
+
+using Operators = DeclarationList<Operator, OperatorHead>;
+// The list of these, whose spans are in `files`.
+Operators operator_list(const std::vector<Operator>& operators, const std::vector<support::FileId>& files);
+
 // <f: maps a -> r>
 struct OperatorVariable {
   std::string name;
@@ -127,6 +142,47 @@ struct Lemma {
   std::string text;  // the declaration as written
   support::Span span;
 };
+
+// A pattern of a lemma, and where it is looked for: at any application, or in the class of the pattern before
+// it.
+struct Goal {
+  const Expr* pattern = nullptr;
+  bool same_class = false;
+};
+
+// Whether something has the form of a pattern that applications can be matched with.
+bool is_pattern(const Expr& expr);
+// What is to be matched, in order, before the lemma says something, read from left to right or (backwards)
+// from right to left; nothing where it cannot be read that way. The last one is the side that is read from,
+// if that is a pattern.
+std::vector<Goal> goals_of(const Lemma& lemma, bool backwards);
+
+// What is known of a lemma without decoding it: enough to tell at which applications it may say something.
+struct LemmaHead {
+  // The first of the goals.
+  struct Opening {
+    enum class Kind : std::uint8_t { none, application, generic };
+    Kind kind = Kind::none;
+    OpId op = kNoOp;  // of an application
+    // Operators that must be among the nodes of the operands, as operator_bit()s.
+    std::uint64_t operands = 0;
+  };
+  bool normalise = false;     // and nothing is given
+  bool transparent = false;   // op(x; a, b) => x, always
+  Trait trait = Trait::maps;  // of the operator variable, where an opening is generic
+  Opening forward, backward;
+  std::size_t size = 0;  // of its bytes
+};
+LemmaHead head_of(const Lemma& lemma);
+
+// A set of operators in one word: those whose bits are equal are not told apart.
+inline std::uint64_t operator_bit(OpId op) {
+  return std::uint64_t{1} << (op % 64);
+}
+
+using Lemmas = DeclarationList<Lemma, LemmaHead>;
+// The list of these, whose spans are in `files`.
+Lemmas lemma_list(const std::vector<Lemma>& lemmas, const std::vector<support::FileId>& files);
 
 struct Predicate {
   std::string name;
@@ -172,75 +228,32 @@ struct Lowering {
   support::Span span;
 };
 
-// The lowerings of a rule set, in order. They are kept as bytes (bytes.h), and each is decoded when it is
-// first asked for: a library has hundreds, a program uses a few dozen. Copies share them.
-class Lowerings {
- public:
-  // What is known of a lowering without decoding it.
-  struct Head {
-    std::string op;
-    bool random = false;
-    std::size_t size = 0;    // of its bytes
-    std::uint64_t hash = 0;  // of its bytes
-  };
-  // The bytes of the lowering with an index.
-  using Bytes = std::function<std::string(std::size_t)>;
-
-  Lowerings() = default;
-  // `files` are those of the rule set, in order.
-  Lowerings(std::vector<Head> heads, Bytes bytes, std::vector<support::FileId> files);
-
-  std::string bytes(std::size_t index) const { return bytes_(index); }
-
-  std::size_t size() const { return heads_.size(); }
-  const Head& head(std::size_t index) const { return heads_[index]; }
-  const Lowering& operator[](std::size_t index) const;
-
-  class Iterator {
-   public:
-    Iterator(const Lowerings& all, std::size_t index) : all_(&all), index_(index) {}
-    const Lowering& operator*() const { return (*all_)[index_]; }
-    Iterator& operator++() {
-      ++index_;
-      return *this;
-    }
-    bool operator==(const Iterator&) const = default;
-
-   private:
-    const Lowerings* all_;
-    std::size_t index_;
-  };
-  Iterator begin() const { return {*this, 0}; }
-  Iterator end() const { return {*this, size()}; }
-
- private:
-  struct Cell {
-    std::once_flag decoded;
-    std::unique_ptr<const Lowering> lowering;
-  };
-
-  std::vector<Head> heads_;
-  std::shared_ptr<std::vector<Cell>> cells_;
-  Bytes bytes_;
-  std::vector<support::FileId> files_;
+// What is known of a lowering without decoding it.
+struct LoweringHead {
+  std::string_view op;
+  bool random = false;
+  std::size_t size = 0;    // of its bytes
+  std::uint64_t hash = 0;  // of its bytes
 };
+
+using Lowerings = DeclarationList<Lowering, LoweringHead>;
 
 enum class Accept : std::uint8_t { none, bounded, proved };
 
 class RuleSet {
  public:
-  const std::vector<Operator>& operators() const { return operators_; }
+  const Operators& operators() const { return operators_; }
   const Operator& op(OpId id) const { return operators_[id]; }
   // kNoOp when there is none.
   OpId find_op(std::string_view name) const;
-  const std::vector<Lemma>& lemmas() const { return lemmas_; }
+  const Lemmas& lemmas() const { return lemmas_; }
   const std::vector<Predicate>& predicates() const { return predicates_; }
   const Predicate* find_predicate(std::string_view name) const;
   const std::vector<ScalarFunction>& functions() const { return functions_; }
   const std::vector<Law>& laws() const { return laws_; }
   const Lowerings& lowerings() const { return lowerings_; }
   // Indices into lowerings(), in order; empty for an operator nobody has described.
-  const std::vector<std::size_t>& lowerings_of(const std::string& framework_op) const;
+  std::span<const std::uint32_t> lowerings_of(std::string_view framework_op) const;
   const std::vector<support::FileId>& files() const { return files_; }
   // What the file's `accept` says.
   Accept accept(support::FileId file) const;
@@ -253,15 +266,15 @@ class RuleSet {
 
  private:
   friend class Resolver;
-  friend struct RuleSetParts;  // see cache.h
-  std::vector<Operator> operators_;
-  std::unordered_map<std::string, OpId> op_by_name_;
-  std::vector<Lemma> lemmas_;
+  friend struct RuleSetParts;  // to and from bytes
+  Operators operators_;
+  std::vector<OpId> op_by_name_;  // sorted by name
+  Lemmas lemmas_;
   std::vector<Predicate> predicates_;
   std::vector<ScalarFunction> functions_;
   std::vector<Law> laws_;
   Lowerings lowerings_;
-  std::unordered_map<std::string, std::vector<std::size_t>> lowerings_by_op_;
+  std::vector<std::uint32_t> lowerings_by_op_;  // sorted by operator, then as they are declared
   std::vector<support::FileId> files_;
   std::uint64_t fingerprint_ = 0;
   std::unordered_map<support::FileId, Accept> accept_;

@@ -2,9 +2,12 @@
 // never looks at addresses. Not meant to resist an adversary.
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 namespace entangle::support {
 
@@ -29,6 +32,10 @@ constexpr std::uint64_t hash_bytes(std::string_view bytes) {
   constexpr std::uint64_t kOdd = 0x9fb21c651e98df25ULL;
   const auto word = [&](std::size_t at, std::size_t size) {
     std::uint64_t result = 0;
+    if (!std::is_constant_evaluated() && std::endian::native == std::endian::little && size == 8) {
+      std::memcpy(&result, bytes.data() + at, 8);
+      return result;
+    }
     for (std::size_t k = 0; k < size; ++k) {
       result |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[at + k])) << (8 * k);
     }
