@@ -5,13 +5,10 @@
 #include <string>
 #include <vector>
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-
 #include "cli/check_command.h"
 #include "cli/exit_code.h"
 #include "cli/lint_command.h"
+#include "cli/memory.h"
 #include "cli/prove_command.h"
 #include "entangle/support/diagnostic.h"
 
@@ -201,17 +198,6 @@ ExitCode run(int argc, char** argv) {
     arguments.time_limit = time_limit;
   }
   return cli::check(arguments);
-}
-
-// Local problems come and go: memory given back to the system each time would be asked for again at once.
-void keep_memory() {
-#ifdef __GLIBC__
-  constexpr int kKept = 256 << 20;
-  constexpr int kStep = 4 << 20;
-  mallopt(M_TRIM_THRESHOLD, kKept);
-  mallopt(M_TOP_PAD, kStep);
-  mallopt(M_MMAP_THRESHOLD, kKept);
-#endif
 }
 
 }  // namespace
