@@ -96,17 +96,13 @@ class Lint {
   }
 
   static void implied(const rules::RuleSet& rules) {
-    std::cout << "\nlemmas that the others find on small instances (joined: only where both sides exist)\n"
-              << std::flush;
+    std::cout << "\nlemmas that the others find on small instances\n" << std::flush;
     std::size_t found = 0;
     for (std::size_t k = 0; k < rules.lemmas().size(); ++k) {
-      const prove::Implied answer = prove::implied(rules, k);
-      if (answer != prove::Implied::found && answer != prove::Implied::joined) continue;
+      if (prove::implied(rules, k) != prove::Implied::found) continue;
       ++found;
       const rules::Lemma& lemma = rules.lemmas()[k];
-      std::cout << "  " << (answer == prove::Implied::found ? "found   " : "joined  ") << lemma.name << "  "
-                << place(lemma) << "\n"
-                << std::flush;
+      std::cout << "  " << lemma.name << "  " << place(lemma) << "\n" << std::flush;
     }
     std::cout << found << " of " << rules.lemmas().size() << " lemmas\n";
   }

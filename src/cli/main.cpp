@@ -155,7 +155,7 @@ ExitCode run(int argc, char** argv) {
       ->allow_extra_args(false)
       ->type_name("FILE");
   lint.add_flag("--implied", linting.implied,
-                "Also report lemmas that follow from the others on small instances; takes minutes");
+                "Also report lemmas that follow from the others on small instances; takes seconds");
 
   try {
     app.parse(argc, argv);

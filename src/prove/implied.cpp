@@ -14,36 +14,45 @@ enum class Named : std::uint8_t { nothing, inside, left, beside };
 
 constexpr std::size_t kNodes = 3000;
 constexpr std::size_t kRounds = 8;
+constexpr std::uint64_t kSeed = 1;
+
+// Small instances first: they are quick to tell that a lemma is needed. In larger ones slices are parts and
+// sums have more terms than two.
+struct Batch {
+  std::size_t instances;
+  Sampler::Limits limits;
+};
+constexpr Batch kBatches[] = {{4, {}}, {24, {3, 9, 6}}};
 
 class Question {
  public:
-  Question(const rules::RuleSet& rules, std::size_t lemma, const ImpliedOptions& options)
+  Question(const rules::RuleSet& rules, std::size_t lemma)
       : lemma_(rules.lemmas()[lemma]),
-        options_(options),
         others_(rules.without_lemma(lemma)),
         program_(*others_),
         typing_(rules, oracle_),
-        sampler_(subject_of(rules, lemma_), typing_, options.seed) {}
+        sampler_(subject_of(rules, lemma_), typing_, kSeed) {}
 
   Implied answer() {
-    Implied least = Implied::found;
-    bool any = false;
+    Implied answer = Implied::unknown;
     for (const rules::OpId op : sampler_.operators()) {
-      for (std::size_t n = 0; n < options_.instances; ++n) {
-        if (!sampler_.next(op)) continue;
-        instance_end_ = static_cast<TermId>(sampler_.terms().size());
-        const TermId right = right_side();
-        if (right == term::kNoTerm) continue;
-        for (const Named named : {Named::nothing, Named::inside, Named::left, Named::beside}) {
-          const Implied here = on_instance(right, named);
-          if (here == Implied::unknown) continue;
-          any = true;
-          least = std::min(least, here);
-          if (least == Implied::no) return least;
+      for (const Batch& batch : kBatches) {
+        sampler_.limit(batch.limits);
+        for (std::size_t n = 0; n < batch.instances; ++n) {
+          if (!sampler_.next(op)) continue;
+          instance_end_ = static_cast<TermId>(sampler_.terms().size());
+          const TermId right = right_side();
+          if (right == term::kNoTerm) continue;
+          for (const Named named : {Named::nothing, Named::inside, Named::left, Named::beside}) {
+            const bool found = finds(right, named);
+            if (degenerate_) continue;
+            if (!found) return Implied::no;
+            answer = Implied::found;
+          }
         }
       }
     }
-    return any ? least : Implied::unknown;
+    return answer;
   }
 
  private:
@@ -53,14 +62,8 @@ class Question {
     return sampler_.evaluator().evaluate_term(lemma_.right, sampler_.frame(), &type).value_or(term::kNoTerm);
   }
 
-  Implied on_instance(TermId right, Named named) {
-    const bool found = holds(right, named, false);
-    if (degenerate_) return Implied::unknown;
-    return found ? Implied::found : holds(right, named, true) ? Implied::joined : Implied::no;
-  }
-
-  // Whether the sides are equal after saturation; `both`: the right side is there from the start.
-  bool holds(TermId right, Named named, bool both) {
+  // Whether the right side is found in the class of the left one: it is built after the saturation only.
+  bool finds(TermId right, Named named) {
     smt::Oracle oracle;
     term::Typing typing(*others_, oracle);
     egraph::EGraph graph(typing, oracle);
@@ -70,7 +73,6 @@ class Question {
     degenerate_ = false;
     // What is given stands beside the left side.
     for (TermId id = 0; id < std::max(root + 1, given_end(right)); ++id) build(graph, id);
-    if (both) build(graph, right);
     egraph::Limits limits;
     limits.nodes = kNodes;
     limits.rounds = kRounds;
@@ -131,7 +133,6 @@ class Question {
   }
 
   const rules::Lemma& lemma_;
-  const ImpliedOptions& options_;
   std::shared_ptr<const rules::RuleSet> others_;
   egraph::Program program_;
   smt::Oracle oracle_;
@@ -145,8 +146,8 @@ class Question {
 
 }  // namespace
 
-Implied implied(const rules::RuleSet& rules, std::size_t lemma, const ImpliedOptions& options) {
-  return Question(rules, lemma, options).answer();
+Implied implied(const rules::RuleSet& rules, std::size_t lemma) {
+  return Question(rules, lemma).answer();
 }
 
 }  // namespace entangle::prove

@@ -63,6 +63,7 @@ tensor::TensorType type_of(const std::string& text) {
 
 struct Leaf {
   std::string name;
+  std::size_t count = 0;  // of a list
   tensor::TensorType type;
   term::Interval interval;
 };
@@ -72,7 +73,9 @@ std::vector<Leaf> leaves_of(const Statement& statement) {
   for (const std::string& word : words(statement.leaves)) {
     const std::size_t colon = word.find(':');
     const std::size_t at = word.find('@');
-    Leaf leaf{word.substr(0, colon), type_of(word.substr(colon + 1, at - colon - 1)), {}};
+    const std::size_t star = std::min(word.find('*'), colon);
+    Leaf leaf{word.substr(0, star), 0, type_of(word.substr(colon + 1, at - colon - 1)), {}};
+    if (star != colon) leaf.count = std::stoul(word.substr(star + 1));
     if (at != std::string::npos) {
       leaf.interval.low = sym::Int(std::stoi(word.substr(at + 1)));
       leaf.interval.high = sym::Int(std::stoi(word.substr(word.find("..", at) + 2)));
@@ -128,7 +131,8 @@ World::World(const std::vector<Statement>& statements, const std::set<std::strin
   for (std::size_t i = 0; i < statements.size(); ++i) {
     std::string parameters;
     for (const Leaf& leaf : leaves_of(statements[i]))
-      parameters += (parameters.empty() ? "" : ", ") + leaf.name + ": tensor";
+      parameters +=
+          (parameters.empty() ? "" : ", ") + leaf.name + (leaf.count > 0 ? ": tensor*" : ": tensor");
     std::string named = statements[i].named;
     for (char& c : named) c = c == '&' ? ',' : c;
     const std::string number = std::to_string(i);
@@ -148,8 +152,7 @@ TermId World::evaluate(const std::string& lowering) {
   const rules::Lowering& found = rules_->lowerings()[known.front()];
   term::Frame frame;
   frame.slots.resize(found.slots.size());
-  for (std::size_t i = 0; i < leaves_.size(); ++i)
-    frame.slots[found.parameters[i].slot] = term::Value(term::Term{leaves_[i]});
+  for (std::size_t i = 0; i < leaves_.size(); ++i) frame.slots[found.parameters[i].slot] = leaves_[i];
   const std::optional<term::Value> value = graph_->evaluator().evaluate(found.body, frame);
   if (!value) {
     note_ = lowering + " is undefined: " + graph_->evaluator().reason() + " " + graph_->last_error();
@@ -162,15 +165,19 @@ TermId World::evaluate(const std::string& lowering) {
   return value->as_term()->id;
 }
 
-bool World::assume_equal() {
-  const TermId left = evaluate("t.left0");
-  const TermId right = evaluate("t.right0");
-  const auto first = [&](TermId id) { return graph_->nodes(id).front().children[0]; };
-  const TermId a = first(left);
-  const TermId b = first(right);
-  graph_->merge(left, right, {egraph::Reason::Kind::assumption, 0, ""});
+bool World::equal(const std::string& left, const std::string& right) {
+  const TermId a = evaluate(left);
+  const TermId b = evaluate(right);
+  return a != term::kNoTerm && b != term::kNoTerm && graph_->find(a) == graph_->find(b);
+}
+
+bool World::follows(std::size_t assumed, std::size_t statement) {
+  run(assumed);
+  const std::string number = std::to_string(assumed);
+  graph_->merge(evaluate("t.left" + number), evaluate("t.right" + number),
+                {egraph::Reason::Kind::assumption, 0, ""});
   egraph::saturate(*graph_, *program_, limits(4000, 24));
-  return graph_->find(a) == graph_->find(b);
+  return equal("t.left" + std::to_string(statement), "t.right" + std::to_string(statement));
 }
 
 Result World::run(std::size_t statement, bool check) {
@@ -180,23 +187,31 @@ Result World::run(std::size_t statement, bool check) {
   leaves_.clear();
   note_.clear();
   for (const Leaf& leaf : leaves_of(statements_[statement])) {
-    leaves_.push_back(graph_->leaf(leaf.type, leaf.name));
-    if (leaf.interval.low) graph_->set_interval(leaves_.back(), leaf.interval);
+    const auto make = [&](const std::string& name) {
+      const TermId made = graph_->leaf(leaf.type, name);
+      if (leaf.interval.low) graph_->set_interval(made, leaf.interval);
+      return term::Value(term::Term{made});
+    };
+    std::vector<term::Value> list;
+    for (std::size_t i = 0; i < leaf.count; ++i) list.push_back(make(leaf.name + std::to_string(i)));
+    leaves_.push_back(leaf.count > 0 ? term::Value(std::move(list)) : make(leaf.name));
   }
   const std::string number = std::to_string(statement);
+  const std::string& effort = statements_[statement].effort;
   evaluate("t.named" + number);
-  const TermId left = evaluate("t.left" + number);
-  const TermId right = evaluate("t.right" + number);
   Result result;
-  result.evaluated = left != term::kNoTerm && right != term::kNoTerm;
+  result.evaluated = evaluate("t.left" + number) != term::kNoTerm &&
+                     (effort == "left alone" || evaluate("t.right" + number) != term::kNoTerm);
   if (!result.evaluated) {
     result.note = note_;
     return result;
   }
-  const egraph::Outcome outcome = egraph::saturate(*graph_, *program_, limits(4000, 24));
-  result.equal = graph_->find(left) == graph_->find(right);
-  result.applied = outcome.counters.applied;
-  if (outcome.stop != egraph::Stop::saturated) result.note = "a limit was reached";
+  if (effort != "at once") {
+    const egraph::Outcome outcome = egraph::saturate(*graph_, *program_, limits(4000, 24));
+    result.applied = outcome.counters.applied;
+    if (outcome.stop != egraph::Stop::saturated) result.note = "a limit was reached";
+  }
+  result.equal = equal("t.left" + number, "t.right" + number);
   for (const egraph::Clash& clash : graph_->clashes())
     result.note = "clash: " + clash.left + " against " + clash.right;
   if (check) {

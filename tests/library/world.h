@@ -17,11 +17,13 @@ std::string library_text(const std::set<std::string>& without = {});
 
 // `left` and `right` are equal once the library has been applied; both are right sides over the leaves.
 struct Statement {
-  std::string lemmas;  // without these it is not found: each alternative is removed with its `_now` twin
-  std::string leaves;  // `x:f32[4,6] t:i64[s0]@0..5` (elements 0 to 5)
+  std::string lemmas;  // without one of these it is not found
+  std::string leaves;  // `x:f32[4,6] t:i64[s0]@0..5` (elements 0 to 5) `ys*20:f32[4]` (a list of 20)
   std::string named;   // terms that are tensors of the distributed program, separated by `&`
   std::string left;
   std::string right;
+  // `at once`: as the terms are built; `left alone`: without looking at the right side
+  std::string effort = {};
 };
 
 egraph::Limits limits(std::size_t nodes, std::size_t rounds);
@@ -44,22 +46,21 @@ class World {
   const rules::RuleSet& rules() const { return *rules_; }
   // Saturates a graph that holds both sides of a statement. With `check`, every node is compared in numbers.
   Result run(std::size_t statement, bool check = false);
-  // The graph of the last run.
-  egraph::EGraph& graph() { return *graph_; }
-  // Joins the two sides of the last run, which are applications, and saturates again; whether their first
-  // operands are equal then.
-  bool assume_equal();
-  // A body over the leaves of the last run's statement.
-  term::TermId evaluate(const std::string& lowering);
+  // Whether a statement is found when the two sides of another one are taken to be equal.
+  bool follows(std::size_t assumed, std::size_t statement);
 
  private:
+  // A body over the leaves of the last run's statement.
+  term::TermId evaluate(const std::string& lowering);
+  bool equal(const std::string& left, const std::string& right);
+
   std::vector<Statement> statements_;
   std::shared_ptr<const rules::RuleSet> rules_;
   std::unique_ptr<egraph::Program> program_;
   std::unique_ptr<smt::Oracle> oracle_;
   std::unique_ptr<term::Typing> typing_;
   std::unique_ptr<egraph::EGraph> graph_;
-  std::vector<term::TermId> leaves_;
+  std::vector<term::Value> leaves_;
   std::string note_;
 };
 

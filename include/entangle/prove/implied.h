@@ -16,17 +16,11 @@ namespace entangle::prove {
 
 enum class Implied : std::uint8_t {
   unknown,  // no instance was found
-  no,       // there is an instance on which the others do not join the sides
-  joined,   // the others join the sides where both exist
-  found,    // from the left side alone they find the right one
-};
-
-struct ImpliedOptions {
-  std::size_t instances = 4;  // per operator
-  std::uint64_t seed = 1;
+  no,       // there is an instance on which the others do not find the right side
+  found,    // from the left side alone they find the right one, on every instance
 };
 
 // `lemma`: its place in rules.lemmas().
-Implied implied(const rules::RuleSet& rules, std::size_t lemma, const ImpliedOptions& options = {});
+Implied implied(const rules::RuleSet& rules, std::size_t lemma);
 
 }  // namespace entangle::prove
