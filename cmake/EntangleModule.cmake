@@ -73,6 +73,22 @@ function(entangle_program folder)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     target_link_options(entangle PRIVATE -static-libstdc++ -static-libgcc)
   endif()
+  # By its build ID the program tells what was written by a build like itself.
+  target_link_options(entangle PRIVATE LINKER:--build-id)
+endfunction()
+
+# The rule library, compiled by the program, beside it and for the installed one.
+function(entangle_compiled_library)
+  if(NOT TARGET entangle OR CMAKE_CROSSCOMPILING)
+    return()
+  endif()
+  file(GLOB_RECURSE rules CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rules/*.rules ${PROJECT_SOURCE_DIR}/frameworks/*.rules)
+  set(compiled ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/rules.compiled)
+  add_custom_command(OUTPUT ${compiled}
+                     COMMAND ${CMAKE_COMMAND} -E env --unset=ENTANGLE_RULES --unset=ENTANGLE_CACHE $<TARGET_FILE:entangle> compile ${compiled}
+                     DEPENDS entangle ${rules} COMMENT "Compiling the rule library" VERBATIM)
+  add_custom_target(compiled_library ALL DEPENDS ${compiled})
+  install(FILES ${compiled} DESTINATION ${CMAKE_INSTALL_DATADIR}/entangle OPTIONAL)
 endfunction()
 
 function(entangle_test module)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/check_command.h"
+#include "cli/compile_command.h"
 #include "cli/exit_code.h"
 #include "cli/lint_command.h"
 #include "cli/memory.h"
@@ -31,6 +32,10 @@ constexpr const char* kProveFooter =
     "  unknown  neither proved nor tried\n"
     "  axiom    taken on trust, with the reason that the rule file gives\n"
     "Exit codes: 0 all meet the requirement, 1 one is refuted, 2 bad input, 3 one falls short.";
+
+constexpr const char* kCompileFooter =
+    "It is used by programs of this build as long as no rule file changes. The build makes and installs it.\n"
+    "Exit codes: 0 written, 2 the rules are wrong or it cannot be written.";
 
 constexpr const char* kLintFooter =
     "The rules that manifests name do not count: --rules does.\n"
@@ -157,16 +162,23 @@ ExitCode run(int argc, char** argv) {
   lint.add_flag("--implied", linting.implied,
                 "Also report lemmas that follow from the others on small instances; takes seconds");
 
+  std::string compiled;
+  CLI::App& compile = *app.add_subcommand("compile", "Compile the rule library ahead of the first check.");
+  compile.footer(kCompileFooter);
+  compile.allow_extras();
+  compile.add_option("FILE", compiled, "Where to write it, instead of where it is looked for");
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
     app.exit(success);
     return std::cout.flush() ? ExitCode::refines : ExitCode::bad_input;
   } catch (const CLI::ParseError& error) {
-    return usage_error(check.parsed()   ? check
-                       : prove.parsed() ? prove
-                       : lint.parsed()  ? lint
-                                        : app,
+    return usage_error(check.parsed()     ? check
+                       : prove.parsed()   ? prove
+                       : lint.parsed()    ? lint
+                       : compile.parsed() ? compile
+                                          : app,
                        error.what());
   }
   if (const std::vector<std::string> extras = app.remaining(); !extras.empty()) {
@@ -184,6 +196,12 @@ ExitCode run(int argc, char** argv) {
       return unknown_argument(lint, extras.front());
     }
     return cli::lint(linting);
+  }
+  if (compile.parsed()) {
+    if (const std::vector<std::string> extras = compile.remaining(); !extras.empty()) {
+      return unknown_argument(compile, extras.front());
+    }
+    return cli::compile(compiled);
   }
   if (!check.parsed()) {
     std::cerr << app.help();

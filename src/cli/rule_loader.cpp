@@ -53,6 +53,10 @@ support::Diagnostic not_found(const relation::Text& name, const std::vector<std:
 
 }  // namespace
 
+std::optional<std::string> default_rules() {
+  return find(kDefaultRules, support::rule_folders());
+}
+
 RuleLoader::Loads& RuleLoader::loads() {
   static Loads* all = new Loads;
   return *all;
@@ -97,7 +101,8 @@ const LoadedRules& RuleLoader::load(const std::vector<relation::Text>& names, co
     return loads().emplace(std::move(key), std::move(result)).first->second;
   }
   if (const auto found = loads().find(key); found != loads().end()) return found->second;
-  rules::Loaded loaded = rules::load_rules(paths, shared, support::cache_folder());
+  rules::Loaded loaded =
+      rules::load_rules(paths, shared, support::cache_folder(), support::shipped_library());
   for (support::Diagnostic& diagnostic : loaded.diagnostics) {
     const bool error = diagnostic.severity == support::Severity::error;
     (error ? result.errors : result.warnings).push_back(std::move(diagnostic));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct LoadedRules {
   std::vector<support::Diagnostic> errors;  // all of them
   std::vector<support::Diagnostic> warnings;
 };
+
+// The file of the default rules; nothing if the rule folders have none.
+std::optional<std::string> default_rules();
 
 // All loaders of a process share what was loaded.
 class RuleLoader {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <filesystem>
 #include <mutex>
 #include <sstream>
@@ -27,13 +26,11 @@ namespace fs = std::filesystem;
 // An entry: this, the size of the head, the head (an Entry and the contents of the rule set), the hash of the
 // head, and the bytes of the lowerings, whose sizes and hashes the contents hold. Only what a program uses of
 // the last part is ever read.
-constexpr std::string_view kMagic = "entangle rules 4\n";
+constexpr std::string_view kMagic = "entangle rules 5\n";
 
 struct File {
   std::string path;
   std::uint64_t hash = 0;  // of the contents
-  FileState state;         // before they were read
-  bool settled = false;    // the state tells later contents from these
 };
 
 struct Entry {
@@ -45,12 +42,8 @@ struct Entry {
 }  // namespace
 
 template <class A>
-static void fields(A& a, FileState& x) {
-  a(x.device, x.inode, x.size, x.modified, x.changed);
-}
-template <class A>
 static void fields(A& a, File& x) {
-  a(x.path, x.hash, x.state, x.settled);
+  a(x.path, x.hash);
 }
 template <class A>
 static void fields(A& a, Entry& x) {
@@ -104,11 +97,31 @@ std::uint64_t as_number(std::string_view bytes) {
   return number;
 }
 
-// What is asked for; and the same rules from their texts, where an entry is found to be damaged after it was
-// taken for whole.
+// How an entry names files: those below `root` (if that is not empty) by what follows it, others as they are.
+struct Places {
+  static constexpr std::string_view kBelow = "~/";
+
+  std::string root;
+
+  // Nothing for what is neither the root nor below it.
+  std::optional<std::string> kept(const std::string& path) const {
+    if (root.empty()) return path;
+    if (path == root) return std::string(kBelow);
+    if (!path.starts_with(root + "/")) return std::nullopt;
+    return std::string(kBelow) + path.substr(root.size() + 1);
+  }
+  std::string found(const std::string& kept) const {
+    return kept.starts_with(kBelow) ? root + "/" + kept.substr(kBelow.size()) : kept;
+  }
+};
+
+// What is asked for, and where an entry for it would be; and the same rules from their texts, where an entry
+// is found to be damaged after it was taken for whole.
 struct Request {
   std::vector<std::string> paths, folders;
   std::string place;  // of the entry
+  Places places;      // of its files
+  std::string question;
 
   std::mutex mutex;
   std::shared_ptr<const RuleSet> loaded;
@@ -117,7 +130,7 @@ struct Request {
     const std::lock_guard lock(mutex);
     if (!loaded) {
       std::error_code ignored;
-      fs::remove(place, ignored);
+      if (places.root.empty()) fs::remove(place, ignored);  // what came with the library is not ours
       loaded = load_rules(paths, folders).rules;
     }
     ENTANGLE_CHECK(loaded != nullptr && loaded->lowerings().size() == count,
@@ -126,16 +139,15 @@ struct Request {
   }
 };
 
-// Whether every file is what it was; their texts are read only where that cannot be told otherwise.
-bool unchanged(const Entry& entry) {
+bool unchanged(const Entry& entry, const Places& places) {
   std::error_code ignored;
   for (const std::string& path : entry.absent) {
-    if (fs::is_regular_file(path, ignored)) return false;
+    if (fs::is_regular_file(places.found(path), ignored)) return false;
   }
-  return std::all_of(entry.files.begin(), entry.files.end(), [](const File& file) {
-    if (file.settled && state_of(file.path) == file.state) return true;
-    const auto text = support::read_file(file.path);
-    return text.ok() && support::hash_bytes(*text) == file.hash;
+  return std::all_of(entry.files.begin(), entry.files.end(), [&](const File& file) {
+    const EntryFile text(places.found(file.path));
+    const auto bytes = text.read(0, text.size());
+    return bytes && support::hash_bytes(*bytes) == file.hash;
   });
 }
 
@@ -163,7 +175,7 @@ std::optional<Lowerings::Bytes> lowerings_of(const std::shared_ptr<const EntryFi
 }
 
 // The rule set of an entry that answers the question and holds for the files as they are now.
-std::shared_ptr<const RuleSet> read(const std::shared_ptr<Request>& request, const std::string& question) {
+std::shared_ptr<const RuleSet> read(const std::shared_ptr<Request>& request) {
   const auto file = std::make_shared<const EntryFile>(request->place);
   constexpr std::uint64_t kNumber = sizeof(std::uint64_t);
   const std::uint64_t start = kMagic.size() + kNumber;
@@ -180,9 +192,13 @@ std::shared_ptr<const RuleSet> read(const std::shared_ptr<Request>& request, con
   const std::vector<support::FileId> no_spans;
   Reader reader(head, no_spans);
   reader(entry);
-  if (!reader.ok() || entry.question != question || !unchanged(entry)) return nullptr;
+  if (!reader.ok() || entry.question != request->question || !unchanged(entry, request->places)) {
+    return nullptr;
+  }
   std::vector<support::FileId> files;
-  for (File& one : entry.files) files.push_back(support::add_source_file(std::move(one.path)));
+  for (const File& one : entry.files) {
+    files.push_back(support::add_source_file(request->places.found(one.path)));
+  }
   Reader contents(reader.rest(), files);
   auto rules = read_contents(contents, bytes, files, [&](const std::vector<LoweringHead>& heads) {
     return lowerings_of(file, start + size + kNumber, heads, request);
@@ -190,74 +206,140 @@ std::shared_ptr<const RuleSet> read(const std::shared_ptr<Request>& request, con
   return contents.rest().empty() ? rules : nullptr;
 }
 
-void write(const fs::path& path, const Entry& entry, const RuleSet& rules) {
+support::Status write(const fs::path& path, const Entry& entry, const RuleSet& rules) {
   Writer writer(rules.files());
   writer(entry);
   write_contents(writer, rules);
-  if (!writer.ok()) return;
+  ENTANGLE_CHECK(writer.ok(), "a rule set holds what has no form as bytes");
   const std::string head = writer.take();
   const Lowerings& lowerings = rules.lowerings();
   std::error_code ignored;
   fs::create_directories(path.parent_path(), ignored);
-  // Without the entry the rules are loaded again next time.
   support::OutputFile file;
-  if (!file.open(path.string()).ok()) return;
+  if (support::Status status = file.open(path.string()); !status.ok()) return status;
   file.append(kMagic);
   file.append(as_bytes(head.size()));
   file.append(head);
   file.append(as_bytes(support::hash_bytes(head)));
   for (std::size_t k = 0; k < lowerings.size(); ++k) file.append(lowerings.bytes(k));
-  static_cast<void>(file.commit());
+  return file.commit();
 }
 
-std::int64_t now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
+// The question for a set of rules; nothing if it names what the places have no name for.
+std::optional<std::string> question_of(const std::vector<std::string>& paths,
+                                       const std::vector<std::string>& folders, const Places& places) {
+  std::string asked;
+  for (const auto& [list, word] : {std::pair(&paths, "\nload "), std::pair(&folders, "\nin ")}) {
+    for (const std::string& path : *list) {
+      const std::optional<std::string> kept = places.kept(path);
+      if (!kept) return std::nullopt;
+      asked += word + *kept;
+    }
+  }
+  return asked;
+}
+
+// What is kept of the files of a rule set; nothing if the places have no name for one of them. The texts are
+// those that were read: a file that changes meanwhile does not match.
+std::optional<Entry> entry_of(const Request& request, const RuleSet& rules,
+                              const std::vector<std::string>& absent) {
+  Entry entry;
+  entry.question = request.question;
+  for (const support::FileId file : rules.files()) {
+    std::optional<std::string> kept = request.places.kept(support::source_path(file));
+    if (!kept) return std::nullopt;
+    entry.files.push_back({std::move(*kept), support::hash_bytes(support::source_text(file))});
+  }
+  for (const std::string& path : absent) {
+    std::optional<std::string> kept = request.places.kept(path);
+    if (!kept) return std::nullopt;
+    entry.absent.push_back(std::move(*kept));
+  }
+  return entry;
+}
+
+std::shared_ptr<Request> request_for(const std::vector<std::string>& paths,
+                                     const std::vector<std::string>& folders) {
+  auto request = std::make_shared<Request>();
+  request->paths = paths;
+  request->folders = folders;
+  return request;
+}
+
+// For the entry that comes with the library. Null if it cannot answer.
+std::shared_ptr<Request> library_request(const std::vector<std::string>& paths,
+                                         const std::vector<std::string>& folders,
+                                         const support::ShippedLibrary& library,
+                                         const support::RunningProgram& program) {
+  auto request = request_for(paths, folders);
+  request->place = library.compiled;
+  request->places.root = library.root;
+  const std::optional<std::string> asked = question_of(paths, folders, request->places);
+  if (!asked || library.compiled.empty()) return nullptr;
+  request->question = "library" + *asked + "\nbuild " + program.build;
+  return request;
+}
+
+// For an entry of the cache.
+std::shared_ptr<Request> cache_request(const std::vector<std::string>& paths,
+                                       const std::vector<std::string>& folders,
+                                       const std::string& cache_folder,
+                                       const support::RunningProgram& program) {
+  auto request = request_for(paths, folders);
+  std::error_code ignored;
+  const std::string asked = program.path + "\n" + fs::current_path(ignored).string() +
+                            *question_of(paths, folders, request->places);
+  std::ostringstream name;
+  name << "rules-" << std::hex << support::hash_bytes(asked);
+  request->place = (fs::path(cache_folder) / name.str()).string();
+  // Another build of the program takes the place of the one before.
+  request->question = asked + "\nbuild " + program.build;
+  return request;
 }
 
 }  // namespace
 
 Loaded load_rules(const std::vector<std::string>& paths, const std::vector<std::string>& folders,
-                  const std::string& cache_folder) {
+                  const std::string& cache_folder, const support::ShippedLibrary& library) {
   const std::optional<support::RunningProgram> program =
-      cache_folder.empty() ? std::nullopt : support::running_program();
+      cache_folder.empty() && library.compiled.empty() ? std::nullopt : support::running_program();
   if (!program) return load_rules(paths, folders);
-  std::error_code ignored;
-  std::string asked = program->path + "\n" + fs::current_path(ignored).string();
-  for (const std::string& path : paths) asked += "\nload " + path;
-  for (const std::string& folder : folders) asked += "\nin " + folder;
-  std::ostringstream name;
-  name << "rules-" << std::hex << support::hash_bytes(asked);
-  const auto request = std::make_shared<Request>();
-  request->paths = paths;
-  request->folders = folders;
-  request->place = (fs::path(cache_folder) / name.str()).string();
-  // Another build of the program takes the place of the one before.
-  const std::string question = asked + "\nbuild " + program->build;
-  if (auto rules = read(request, question)) return {std::move(rules), {}};
-  // A file that was last touched well before this cannot have been changed since without a trace in its
-  // state.
-  constexpr std::int64_t kGranularity = 2'000'000'000;
-  const std::int64_t settled = now() - kGranularity;
-  FilesSeen seen;
-  Loaded loaded = load_rules(paths, folders, seen);
-  if (!loaded.ok() || !loaded.diagnostics.empty()) return loaded;
-  Entry entry;
-  entry.question = question;
-  for (const support::FileId file : loaded.rules->files()) {
-    const auto found = std::find_if(seen.read.begin(), seen.read.end(),
-                                    [&](const FileSeen& one) { return one.file == file; });
-    if (found == seen.read.end()) return loaded;
-    // The texts are those that were read: a file that changes meanwhile does not match.
-    File& kept = entry.files.emplace_back();
-    kept.path = support::source_path(file);
-    kept.hash = support::hash_bytes(support::source_text(file));
-    kept.state = found->before.value_or(FileState());
-    kept.settled = found->before && kept.state.modified < settled && kept.state.changed < settled;
+  if (const auto request = library_request(paths, folders, library, *program)) {
+    if (auto rules = read(request)) return {std::move(rules), {}};
   }
-  entry.absent = std::move(seen.absent);
-  write(request->place, entry, *loaded.rules);
+  if (cache_folder.empty()) return load_rules(paths, folders);
+  const auto request = cache_request(paths, folders, cache_folder, *program);
+  if (auto rules = read(request)) return {std::move(rules), {}};
+  std::vector<std::string> absent;
+  Loaded loaded = load_rules(paths, folders, absent);
+  if (!loaded.ok() || !loaded.diagnostics.empty()) return loaded;
+  // Without the entry the rules are loaded again next time.
+  if (const auto entry = entry_of(*request, *loaded.rules, absent)) {
+    static_cast<void>(write(request->place, *entry, *loaded.rules));
+  }
+  return loaded;
+}
+
+Loaded compile_library(const std::vector<std::string>& paths, const std::vector<std::string>& folders,
+                       const support::ShippedLibrary& library) {
+  std::vector<std::string> absent;
+  Loaded loaded = load_rules(paths, folders, absent);
+  if (!loaded.ok()) return loaded;
+  const auto fail = [&](support::Diagnostic error) {
+    loaded.rules = nullptr;
+    loaded.diagnostics.push_back(std::move(error));
+    return loaded;
+  };
+  const std::optional<support::RunningProgram> program = support::running_program();
+  const auto request = program ? library_request(paths, folders, library, *program) : nullptr;
+  const auto entry = request ? entry_of(*request, *loaded.rules, absent) : std::nullopt;
+  if (!entry) {
+    return fail(support::error("rules/not-of-library", {},
+                               "the rules are not all below " + library.root + ": no library to compile"));
+  }
+  if (support::Status status = write(request->place, *entry, *loaded.rules); !status.ok()) {
+    return fail(status.error());
+  }
   return loaded;
 }
 

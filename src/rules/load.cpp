@@ -1,6 +1,4 @@
 // Files and what they include.
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <deque>
 #include <filesystem>
@@ -26,7 +24,6 @@ struct Parsed {
   bool done = false;
   syntax::File file;
   std::vector<support::Diagnostic> diagnostics;
-  std::optional<FileState> before;  // it was read
 
   void parse() {
     if (!std::exchange(done, true)) file = parse_file(id, diagnostics);
@@ -68,7 +65,7 @@ class Loader {
   // What is included comes before what includes it.
   std::vector<syntax::File> files;
   std::vector<support::Diagnostic> diagnostics;
-  FilesSeen files_seen;
+  std::vector<std::string> absent;  // where an included file was looked for in vain
 
  private:
   static constexpr std::size_t kUnreadable = ~std::size_t{0};
@@ -112,7 +109,6 @@ class Loader {
     }
     Parsed& parsed = expected_[place];
     parsed.parse();
-    files_seen.read.push_back({parsed.id, parsed.before});
     add(std::move(parsed), fs::path(path).parent_path());
   }
 
@@ -128,7 +124,6 @@ class Loader {
 
   static support::Result<Parsed> read(const std::string& path) {
     Parsed result;
-    result.before = state_of(path);
     const support::Result<support::FileId> file = support::read_source(path);
     if (!file) return file.error();
     result.id = *file;
@@ -181,7 +176,7 @@ class Loader {
         add_path(path.string());
         return;
       }
-      files_seen.absent.push_back(path.string());
+      absent.push_back(path.string());
     }
     support::Diagnostic diagnostic = support::error(std::string(id::include), inclusion.path_span,
                                                     "there is no rule file \"" + inclusion.path + "\"");
@@ -219,27 +214,17 @@ Loaded finish(Loader loader) {
 
 }  // namespace
 
-std::optional<FileState> state_of(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
-  const auto nanoseconds = [](const struct timespec& time) {
-    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-  };
-  return FileState{status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
-                   nanoseconds(status.st_mtim), nanoseconds(status.st_ctim)};
-}
-
 Loaded load_rules(const std::vector<std::string>& paths, const std::vector<std::string>& folders,
-                  FilesSeen& seen) {
+                  std::vector<std::string>& absent) {
   Loader loader(folders);
   loader.add_paths(paths);
-  seen = std::move(loader.files_seen);
+  absent = std::move(loader.absent);
   return finish(std::move(loader));
 }
 
 Loaded load_rules(const std::vector<std::string>& paths, const std::vector<std::string>& folders) {
-  FilesSeen seen;
-  return load_rules(paths, folders, seen);
+  std::vector<std::string> absent;
+  return load_rules(paths, folders, absent);
 }
 
 Loaded load_rules_text(const std::string& name, const std::string& text,

@@ -3,7 +3,6 @@
 #include "entangle/rules/cache.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -253,12 +252,11 @@ TEST_CASE("a damaged lowering is taken from the texts") {
   }
 }
 
-TEST_CASE("files whose state is what it was are read when their text is asked for") {
+TEST_CASE("only contents count, not what the file system says of a file") {
   const Folder folder;
   folder.write("lib/ops.rules", kOperators);
   const std::string root = folder.write("root.rules", kRoot);
   const auto written = fs::last_write_time(root);
-  std::this_thread::sleep_for(std::chrono::milliseconds(2200));  // until the states can be trusted
   CHECK(lemmas(folder.load(root)) == std::vector<std::string>{"scales", "infinite"});
   const Loaded again = folder.load(root);
   REQUIRE(again.ok());
@@ -269,6 +267,86 @@ TEST_CASE("files whose state is what it was are read when their text is asked fo
   folder.write("root.rules", renamed);
   fs::last_write_time(root, written);
   CHECK(lemmas(folder.load(root)) == std::vector<std::string>{"scales", "unending"});
+  // Written anew, but the same: the entry still holds.
+  const auto entry = folder.entries().at(0);
+  const auto kept = fs::last_write_time(entry);
+  folder.write("root.rules", renamed);
+  CHECK(lemmas(folder.load(root)) == std::vector<std::string>{"scales", "unending"});
+  CHECK(fs::last_write_time(entry) == kept);
+}
+
+TEST_CASE("a library that comes compiled") {
+  const Folder folder;
+  const std::string root_folder = (folder.path / "lib").string();
+  const support::ShippedLibrary library = {root_folder, (folder.path / "other" / "compiled").string()};
+  const std::vector<std::string> folders = {root_folder};
+  folder.write("lib/ops.rules", kOperators);
+  const std::string root = folder.write("lib/root.rules", kRoot);
+  const Loaded compiled = compile_library({root}, folders, library);
+  for (const support::Diagnostic& diagnostic : compiled.diagnostics) MESSAGE(support::render(diagnostic));
+  REQUIRE(compiled.ok());
+  const std::string expected = *to_bytes(*compiled.rules);
+  const std::string whole = read(library.compiled);
+  const auto load = [&](const std::string& from, const support::ShippedLibrary& shipped) {
+    return load_rules({from + "/root.rules"}, {from}, folder.cache(), shipped);
+  };
+  // It is used, and no other entry is written.
+  CHECK(to_bytes(*load(root_folder, library).rules) == expected);
+  CHECK(folder.entries().empty());
+  // Without a cache, too; and elsewhere: spans are in the files of that place.
+  CHECK(to_bytes(*load_rules({root}, folders, "", library).rules) == expected);
+  fs::copy(folder.path / "lib", folder.path / "moved");
+  const std::string moved = (folder.path / "moved").string();
+  const Loaded elsewhere = load(moved, {moved, library.compiled});
+  CHECK(to_bytes(*elsewhere.rules) == expected);
+  CHECK(support::source_path(elsewhere.rules->lemmas()[0].span.file) == moved + "/root.rules");
+  CHECK(folder.entries().empty());
+  // Another set of rules is not in it.
+  const std::string own = folder.write("own.rules", "include \"root.rules\";\n");
+  CHECK(load_rules({own}, folders, folder.cache(), library).ok());
+  CHECK(folder.entries().size() == 1);
+  CHECK(read(library.compiled) == whole);
+  // Once a file has changed it is stale: the cache takes its place, and it is left as it is.
+  folder.write("lib/root.rules", kRoot + "lemma third(x: tensor): scale(x; 1) => x;\n");
+  CHECK(lemmas(load(root_folder, library)) == std::vector<std::string>{"scales", "infinite", "third"});
+  CHECK(folder.entries().size() == 2);
+  CHECK(lemmas(load(root_folder, library)) == std::vector<std::string>{"scales", "infinite", "third"});
+  CHECK(read(library.compiled) == whole);
+  folder.write("lib/root.rules", kRoot);
+  // Damage of any kind.
+  std::mt19937 random(9);
+  for (int k = 0; k < 100; ++k) {
+    std::string damaged = whole;
+    if (k % 4 == 0) {
+      damaged.resize(random() % whole.size());
+    } else {
+      damaged[random() % whole.size()] ^= static_cast<char>(1 + random() % 255);
+    }
+    std::ofstream(library.compiled, std::ios::binary) << damaged;
+    CHECK(to_bytes(*load(root_folder, library).rules) == expected);
+  }
+  CHECK(fs::exists(library.compiled));
+}
+
+TEST_CASE("a library that cannot be compiled") {
+  const Folder folder;
+  const std::string lib = (folder.path / "lib").string();
+  folder.write("other/ops.rules", kOperators);
+  const std::string root = folder.write("lib/root.rules", kRoot);
+  const std::string compiled = (folder.path / "compiled").string();
+  const std::vector<std::string> folders = {lib, (folder.path / "other").string()};
+  const auto id_of = [](const Loaded& loaded) {
+    REQUIRE(!loaded.ok());
+    return loaded.diagnostics.back().id;
+  };
+  CHECK(id_of(compile_library({root}, folders, {lib, compiled})) == "rules/not-of-library");
+  const std::string whole = folder.path.string();
+  CHECK(compile_library({root}, folders, {whole, compiled}).ok());
+  CHECK(id_of(compile_library({root}, folders, {whole, whole + "/lib"})) == "support/cannot-write");
+  folder.write("lib/root.rules", kRoot + "lemma wrong(x: tensor): scal(x; 1) => x;\n");
+  fs::remove(compiled);
+  CHECK(!compile_library({root}, folders, {whole, compiled}).ok());
+  CHECK(!fs::exists(compiled));
 }
 
 TEST_CASE("bytes of rule sets: damage that no checksum has caught") {

@@ -5,6 +5,9 @@
 // in vain. Entries that are stale, damaged or written by another program are ignored and replaced. Nothing is
 // ever reported: without a cache, or where it cannot be written, the rules are loaded as always. Only rule
 // sets without errors and warnings are kept. Safe for concurrent use.
+//
+// One entry may come with the library itself, so that the first program that asks for it finds it: it speaks
+// of files below the library's root, wherever that is.
 #pragma once
 
 #include <optional>
@@ -12,12 +15,18 @@
 #include <vector>
 
 #include "entangle/rules/ruleset.h"
+#include "entangle/support/paths.h"
 
 namespace entangle::rules {
 
 // As load_rules; `cache_folder` is made when it does not exist, "" is no cache.
 Loaded load_rules(const std::vector<std::string>& paths, const std::vector<std::string>& folders,
-                  const std::string& cache_folder);
+                  const std::string& cache_folder, const support::ShippedLibrary& library = {});
+
+// Loads the rules of a library and writes the entry that comes with it. Also an error: that it cannot be
+// written, or that the rules are not all below the root.
+Loaded compile_library(const std::vector<std::string>& paths, const std::vector<std::string>& folders,
+                       const support::ShippedLibrary& library);
 
 // A rule set as bytes, without the texts of its files. Nothing if it holds what has no such form.
 std::optional<std::string> to_bytes(const RuleSet& rules);

@@ -15,12 +15,23 @@ namespace entangle::support {
 // call.
 std::vector<std::string> rule_folders();
 
+// The library that comes with the program: the folder that `rules` and `frameworks` are in, and the file that
+// holds them compiled (which need not exist): in that folder where the program is installed, beside the
+// program where it is not.
+struct ShippedLibrary {
+  std::string root, compiled;
+};
+
+// Both "" where there is none, or ENTANGLE_CACHE says that nothing is to be kept.
+ShippedLibrary shipped_library();
+
 // The folder for what can be computed again: the environment variable ENTANGLE_CACHE if it is set, else
 // entangle in XDG_CACHE_HOME or in .cache of the home folder. "" when there is none, or ENTANGLE_CACHE is
 // empty. Need not exist.
 std::string cache_folder();
 
-// The file of the running program, and what tells one build of it from another.
+// The file of the running program, and what tells one build of it from another: what the linker made of its
+// contents, or without that the file's size and time.
 struct RunningProgram {
   std::string path, build;
 };
