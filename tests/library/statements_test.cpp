@@ -91,7 +91,8 @@ TEST_CASE("library: what follows from assumptions") {
   }
 }
 
-// Needed by many ranks only: without them the sums of 64 ranks grow beyond what tests/generator/ranks.py admits.
+// Needed by many ranks only: without them the sums of 64 ranks grow beyond what tests/generator/ranks.py
+// admits.
 const std::set<std::string> kOfManyRanks = {"add_merges", "add_splits"};
 
 // What nothing here needs may be implied by the rest.
