@@ -21,6 +21,7 @@ def main():
     import lists
     import megatron
     import pointwise
+    import prims
     import products
     import reductions
     import shapes
@@ -28,7 +29,7 @@ def main():
     import vllm
     import windows
     suite = harness.Suite()
-    for module in (pointwise, shapes, reductions, products, windows, indexing, lists, collectives, hlo, megatron, vllm):
+    for module in (pointwise, shapes, reductions, products, windows, indexing, lists, collectives, prims, hlo, megatron, vllm):
         module.cases(suite)
     pattern = sys.argv[2] if len(sys.argv) > 2 else ""
     cases = [case for case in suite.cases if pattern in case.op]

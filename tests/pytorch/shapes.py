@@ -42,6 +42,8 @@ def copies(s):
     s.case("aten._conj.default", x, reference=lambda: x)
     s.case("aten._assert_tensor_metadata.default", x, [2, 3], None, f64, reference=lambda: None)
     s.case("aten._assert_scalar.default", torch.tensor(True), "message", reference=lambda: None)
+    s.case("aten.sym_constrain_range.default", torch.tensor(3), min=0, max=8, reference=lambda: None)
+    s.case("aten.sym_constrain_range_for_size.default", torch.tensor(3), min=0, max=8, reference=lambda: None)
     s.case("aten._assert_async.msg", torch.tensor(True), "message", reference=lambda: None)
     s.case("aten._assert_async.default", torch.tensor(True), reference=lambda: None)
 
