@@ -51,6 +51,12 @@ const std::vector<Owner>& Joint::owners(TermId id) {
   return entry(id).owners;
 }
 
+bool Joint::steps_free(TermId term) const {
+  const tensor::DType dtype = graph_.type(term).dtype;
+  return graph_.rules().op(graph_.original(term).op).free || tensor::is_integer(dtype) ||
+         dtype == tensor::DType::b8;
+}
+
 std::span<const Joint::User> Joint::users(TermId id) {
   const TermId canonical = graph_.find(id);
   const std::uint64_t version = graph_.user_terms_version(canonical);
@@ -63,7 +69,7 @@ std::span<const Joint::User> Joint::users(TermId id) {
       const auto needed = [&](TermId child) { return graph_.find(child) != canonical && !constant(child); };
       const auto other = graph_.rules().op(node.op).rearranges ? node.children.end()
                                                                : std::ranges::find_if(node.children, needed);
-      users.all.push_back({term, other == node.children.end() ? kNoTerm : *other});
+      users.all.push_back({term, other == node.children.end() ? kNoTerm : *other, steps_free(term)});
     }
   }
   return users.all;

@@ -46,10 +46,13 @@ class Joint {
   struct User {
     TermId term = kNoTerm;
     TermId other = kNoTerm;
+    bool free = false;  // it is no compute step
   };
   // Those of the class, in no particular order, some perhaps twice: all that are `in_use`, and others. Valid
   // until the next call. (A class may have thousands, which all other operands are to be looked up of.)
   std::span<const User> users(TermId id);
+  // Whether an application is no compute step: one that is marked so, and what computes indices and masks.
+  bool steps_free(TermId term) const;
   // Whether a user is an application of the distributed program now.
   bool in_use(TermId user) const {
     return graph_.is_node(user) && (user < distributed_end_ || is_distributed(user));

@@ -105,7 +105,15 @@ Place SequentialNames::place(TermId term) const {
   return place;
 }
 
-DistributedNames::DistributedNames(const graph::Lowered& lowered, Joint& joint) : lowered_(lowered) {
+DistributedNames::DistributedNames(const graph::Lowered& lowered, Joint& joint)
+    : lowered_(lowered), graph_(joint.graph()) {
+  std::vector<std::vector<bool>> outputs;  // by rank and node
+  for (const graph::Graph* graph : lowered.graphs) {
+    std::vector<bool>& of_rank = outputs.emplace_back(graph->nodes.size(), false);
+    for (const NodeIndex output : graph->outputs) {
+      of_rank[output] = true;
+    }
+  }
   Numbers names;
   Numbers places;
   const auto number = [](Numbers& table, std::string_view text, std::uint64_t more) {
@@ -117,18 +125,20 @@ DistributedNames::DistributedNames(const graph::Lowered& lowered, Joint& joint) 
       continue;
     }
     const graph::Node& node = lowered.node(tensor);
-    const auto& outputs = lowered.graphs[tensor.rank]->outputs;
     const auto index = static_cast<std::uint32_t>(tensors_.size());
     first_.emplace(term, tensors_.size());
     tensors_.push_back(tensor);
-    output_.push_back(std::ranges::find(outputs, tensor.node) != outputs.end());
+    output_.push_back(outputs[tensor.rank][tensor.node]);
     joint.add_owner(term, Owner{static_cast<int>(tensor.rank), index, number(names, node.name, tensor.result),
                                 number(places, node.op, std::uint64_t{tensor.node} << 32 | tensor.result)});
   }
+}
+
+void DistributedNames::look_inside() const {
+  inside_.emplace();
   for (const TensorRef& tensor : tensors_) {
-    const auto known = [&](TermId t) { return first_.contains(t) || inside_.contains(t); };
-    for_each_inside(joint.graph(), lowered.term(tensor), known,
-                    [&](TermId t) { inside_.emplace(t, tensor); });
+    const auto known = [&](TermId t) { return first_.contains(t) || inside_->contains(t); };
+    for_each_inside(graph_, lowered_.term(tensor), known, [&](TermId t) { inside_->emplace(t, tensor); });
   }
 }
 
@@ -156,11 +166,13 @@ std::string DistributedNames::name(const std::vector<Owner>& owners, bool prefer
 
 Place DistributedNames::place(TermId term) const {
   const auto named = first_.find(term);
-  const auto inner = inside_.find(term);
-  if (named == first_.end() && inner == inside_.end()) {
+  if (named == first_.end() && !inside_) {
+    look_inside();
+  }
+  if (named == first_.end() && !inside_->contains(term)) {
     return {};
   }
-  const TensorRef& tensor = named != first_.end() ? tensors_[named->second] : inner->second;
+  const TensorRef& tensor = named != first_.end() ? tensors_[named->second] : inside_->at(term);
   const graph::Node& node = lowered_.node(tensor);
   const std::string result = node.several ? "[" + std::to_string(tensor.result) + "]" : "";
   return {static_cast<int>(tensor.rank), node.name + result, node.op, node.loc, {}};

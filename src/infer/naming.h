@@ -27,7 +27,6 @@ class SequentialNames {
 
  private:
   const graph::Lowered& lowered_;
-  std::vector<TermId> reach_;                               // by node: largest result id so far
   std::unordered_map<TermId, graph::NodeIndex> result_of_;  // first single-result node
   std::unordered_map<TermId, graph::TensorRef> any_result_of_;
   std::unordered_map<TermId, graph::NodeIndex> inside_;  // values inside a lowering
@@ -47,11 +46,16 @@ class DistributedNames {
   std::string name(const graph::TensorRef& tensor) const;
 
  private:
+  // Where the values inside lowerings are computed: found when somebody asks for the first.
+  void look_inside() const;
+
   const graph::Lowered& lowered_;
+  const EGraph& graph_;
   std::vector<graph::TensorRef> tensors_;
   std::vector<bool> output_;
-  std::unordered_map<TermId, std::size_t> first_;        // term as built -> tensor
-  std::unordered_map<TermId, graph::TensorRef> inside_;  // values inside a lowering: the first node
+  std::unordered_map<TermId, std::size_t> first_;  // term as built -> tensor
+  // Values inside a lowering: the first node.
+  mutable std::optional<std::unordered_map<TermId, graph::TensorRef>> inside_;
 };
 
 }  // namespace entangle::infer

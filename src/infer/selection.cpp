@@ -77,6 +77,7 @@ void Selection::add_operand(TermId joint_id) {
 void Selection::drain() {
   for (; drained_ < classes_.size(); ++drained_) {
     const TermId id = classes_[drained_];
+    const bool of_constants = joint_.computed(id);
     for (const TermId member : joint_.members(id)) {
       const auto node = joint_.graph().original(member);
       if (node.op == rules::kNoOp) {
@@ -84,7 +85,7 @@ void Selection::drain() {
       }
       const bool listed = node.children.empty() && !joint_.graph().rules().op(node.op).random;
       const bool rearranged = is_layout(node.op) && (node.children.size() == 1 || joint_.constant(id));
-      const bool computed = joint_.computed(id) && std::ranges::all_of(node.children, [&](TermId c) {
+      const bool computed = of_constants && std::ranges::all_of(node.children, [&](TermId c) {
                               return joint_.constant(c) || joint_.computed(c);
                             });
       if (listed || rearranged || computed) {
@@ -124,12 +125,6 @@ void Selection::reopen(int levels) {
   }
 }
 
-bool Selection::steps_free(TermId term) const {
-  const auto node = joint_.graph().original(term);
-  const tensor::DType dtype = joint_.graph().type(term).dtype;
-  return joint_.graph().rules().op(node.op).free || tensor::is_integer(dtype) || dtype == tensor::DType::b8;
-}
-
 std::vector<TermId> Selection::reachable(int steps) const {
   EGraph& from = joint_.graph();
   std::vector<TermId> queue;  // a heap, the oldest first: operands come before their users
@@ -146,9 +141,10 @@ std::vector<TermId> Selection::reachable(int steps) const {
   const auto add = [&](TermId joint_class, int cost) {
     // What uses one scalar everywhere is met through its other operands.
     if (steps_to.emplace(joint_class, cost).second && !from.uniform(joint_class)) {
-      for (const auto& [user, other] : joint_.users(joint_class)) {
+      for (const auto& [user, other, free] : joint_.users(joint_class)) {
         // What is not ready is met again through the last of its operands.
-        if ((other == kNoTerm || known(from.find(other))) && joint_.in_use(user) && ready(user)) {
+        if ((free || cost < steps) && (other == kNoTerm || known(from.find(other))) && joint_.in_use(user) &&
+            ready(user)) {
           queue.push_back(user);
           std::push_heap(queue.begin(), queue.end(), std::greater<>());
         }
@@ -173,7 +169,7 @@ std::vector<TermId> Selection::reachable(int steps) const {
         most = std::max(most, *known);
       }
     }
-    const int cost = most + (steps_free(term) ? 0 : 1);
+    const int cost = most + (joint_.steps_free(term) ? 0 : 1);
     if (cost <= steps) {
       done.insert(term);
       result.push_back(term);

@@ -58,7 +58,6 @@ class Selection {
   void include(TermId term);
   void drain();
   bool is_layout(rules::OpId op) const;
-  bool steps_free(TermId term) const;
   // The distributed applications within `steps` compute steps, operands before their users.
   std::vector<TermId> reachable(int steps) const;
   void keep_alike(std::vector<TermId>& terms) const;
