@@ -1,13 +1,16 @@
 #include "entangle/egraph/match.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "egraph/impl.h"
 #include "egraph/run.h"
+#include "entangle/support/hash.h"
 
 namespace entangle::egraph {
 
+using rules::Builtin;
 using rules::Expr;
 using rules::ExprKind;
 using term::Frame;
@@ -19,6 +22,7 @@ struct NormaliseRules {
     const rules::Lemma* lemma = nullptr;
     std::vector<Demand> demands;
     std::vector<const Expr*> trigger;  // but for the demands
+    bool by_types = false;             // see says_by_types
   };
   // A lemma that may match an application of some operator.
   struct Entry {
@@ -45,6 +49,88 @@ struct NormaliseRules {
   std::vector<std::unique_ptr<const Normal>> compiled_;
 };
 
+namespace {
+
+// Whether an expression can be evaluated from attributes and the types of operands alone.
+bool is_of_types(const Expr& expr) {
+  switch (expr.kind) {
+    case ExprKind::variable:
+      return expr.type.base != rules::Base::tensor && expr.type.base != rules::Base::any;
+    case ExprKind::call:
+      switch (expr.builtin) {
+        case Builtin::rank:
+        case Builtin::axes:
+        case Builtin::shape:
+        case Builtin::dtype:
+          return expr.args.size() == 1 && expr.args[0].kind == ExprKind::variable;
+        case Builtin::len:
+        case Builtin::zip:
+        case Builtin::enumerate:
+        case Builtin::range:
+        case Builtin::offsets:
+        case Builtin::pairs:
+        case Builtin::columns:
+        case Builtin::reversed:
+        case Builtin::sum:
+        case Builtin::product:
+        case Builtin::min:
+        case Builtin::max:
+        case Builtin::index_of:
+        case Builtin::permute:
+        case Builtin::inverse:
+        case Builtin::complement:
+        case Builtin::insert_at:
+        case Builtin::divides:
+        case Builtin::is_float:
+        case Builtin::is_wide_float:
+        case Builtin::is_integer:
+        case Builtin::is_bool:
+          break;
+        default:
+          return false;
+      }
+      break;
+    case ExprKind::literal:
+    case ExprKind::wildcard:
+    case ExprKind::unary:
+    case ExprKind::binary:
+    case ExprKind::conditional:
+    case ExprKind::index:
+    case ExprKind::range:
+    case ExprKind::with:
+    case ExprKind::without:
+    case ExprKind::list:
+    case ExprKind::star:
+    case ExprKind::comprehension:
+    case ExprKind::forall:
+    case ExprKind::exists:
+    case ExprKind::fold:
+    case ExprKind::let:
+    case ExprKind::aggregate:
+      break;
+    default:
+      return false;
+  }
+  return std::ranges::all_of(expr.args, is_of_types);
+}
+
+// Whether an application's attributes and the types of its operands decide if the left side matches it.
+bool says_by_types(const rules::Lemma& lemma) {
+  const Expr& left = lemma.left;
+  std::vector<rules::Slot> operands;
+  const auto is_operand = [&](const Expr& arg) {
+    const bool first = arg.kind == ExprKind::variable && !arg.type.is_list() &&
+                       std::ranges::find(operands, arg.slot) == operands.end();
+    operands.push_back(arg.slot);
+    return first;
+  };
+  return left.kind == ExprKind::apply && lemma.trigger.empty() &&
+         std::ranges::all_of(left.args, is_operand) && std::ranges::all_of(left.attrs, is_of_types) &&
+         std::ranges::all_of(lemma.when, is_of_types);
+}
+
+}  // namespace
+
 NormaliseRules::Normal NormaliseRules::compile(const rules::Lemma& lemma) {
   Normal result;
   result.lemma = &lemma;
@@ -53,6 +139,7 @@ NormaliseRules::Normal NormaliseRules::compile(const rules::Lemma& lemma) {
     operands.push_back(&arg);
   }
   collect_demands(lemma.trigger, operands, result.demands, result.trigger);
+  result.by_types = says_by_types(lemma);
   return result;
 }
 
@@ -92,6 +179,26 @@ struct Matcher::Impl {
   std::size_t frames_used = 0;
   std::size_t lookups = 0;  // depth of normal forms inside look-ups
 
+  // An operator with attributes and operands of these types (the e-graph has each once).
+  struct Signature {
+    rules::OpId op = rules::kNoOp;
+    tensor::Attr attrs;
+    std::vector<std::uint32_t> types;
+    bool operator==(const Signature&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Signature& signature) const {
+      std::uint64_t hash = support::hash_combine(signature.op, signature.attrs.hash());
+      for (const std::uint32_t type : signature.types) {
+        hash = support::hash_combine(hash, type);
+      }
+      return hash;
+    }
+  };
+  // Of the lemmas for the operator that decide by types, those that do not match (a bit for each).
+  std::unordered_map<Signature, std::uint64_t, Hash> refused;
+  std::uint64_t& refused_for(const term::NodeView& application);
+
   // All matches of the left side at an application, conditions and triggers too.
   bool match(const NormaliseRules::Normal& normal, const term::NodeView& application, const Found& found);
 };
@@ -103,7 +210,8 @@ Matcher::Matcher(EGraph& graph, const Matcher* like)
                0,
                {},
                0,
-               0})) {}
+               0,
+               {}})) {}
 Matcher::~Matcher() = default;
 
 bool Matcher::match(const Expr& pattern, TermId id, Frame& frame, const rules::OperatorVariable* generic,
@@ -151,6 +259,15 @@ bool Matcher::vanishes_on_one(rules::OpId op) const {
   return impl_->normalise->vanishes_on_one[op];
 }
 
+std::uint64_t& Matcher::Impl::refused_for(const term::NodeView& application) {
+  Signature signature{application.op, application.attrs, {}};
+  signature.types.reserve(application.children.size());
+  for (const TermId child : application.children) {
+    signature.types.push_back(graph.impl().class_of(child).type);
+  }
+  return refused[std::move(signature)];
+}
+
 TermId Matcher::normal_form(const term::NodeView& application, bool build, std::size_t* lemma_index,
                             TermId* exact) {
   EGraph& graph = impl_->graph;
@@ -158,14 +275,25 @@ TermId Matcher::normal_form(const term::NodeView& application, bool build, std::
   for (const TermId child : application.children) {
     below |= graph.impl().class_of(child).operators;
   }
-  for (const NormaliseRules::Entry& entry : impl_->normalise->by_op[application.op]) {
-    if ((entry.operands & ~below) != 0) {
+  const std::vector<NormaliseRules::Entry>& lemmas = impl_->normalise->by_op[application.op];
+  std::uint64_t* refused = nullptr;
+  for (std::size_t k = 0; k < lemmas.size(); ++k) {
+    if ((lemmas[k].operands & ~below) != 0) {
       continue;
     }
-    const NormaliseRules::Normal& normal = impl_->normalise->rule(entry.lemma);
+    const NormaliseRules::Normal& normal = impl_->normalise->rule(lemmas[k].lemma);
+    const bool kept = normal.by_types && k < 64;
+    if (kept && refused == nullptr) {
+      refused = &impl_->refused_for(application);
+    }
+    if (kept && (*refused >> k & 1) != 0) {
+      continue;
+    }
     const rules::Lemma& lemma = *normal.lemma;
     TermId result = kNoTerm;
+    bool matches = false;
     impl_->match(normal, application, [&](Frame& frame) {
+      matches = true;
       if (!build) {
         result = lookup(lemma.right, frame);
         return result != kNoTerm;
@@ -186,9 +314,12 @@ TermId Matcher::normal_form(const term::NodeView& application, bool build, std::
     });
     if (result != kNoTerm) {
       if (lemma_index != nullptr) {
-        *lemma_index = entry.lemma;
+        *lemma_index = lemmas[k].lemma;
       }
       return result;
+    }
+    if (kept && !matches) {
+      *refused |= std::uint64_t{1} << k;
     }
   }
   return kNoTerm;

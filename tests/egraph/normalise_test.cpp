@@ -126,3 +126,29 @@ TEST_CASE("saturation applies normal forms to terms that came to match later") {
   CHECK(outcome.stop == Stop::saturated);
   CHECK(w.same(ty, x));
 }
+TEST_CASE("what is refused for operands of some types is tried again for others, and for other classes") {
+  World w(R"(
+normalise lemma whole(x: tensor, d: axis): slice(x; d, 0, x.shape[d]) => x;
+normalise lemma first(x: tensor, d: axis, a: int, b: int): slice(x; d, a, b) => neg(slice(x; d, a + 1, b + 1))
+  when a == 0 trigger has(x, exp(_));
+normalise lemma same(x: tensor): sub(x, x) => scale(x; 0);
+normalise lemma of_exp(x: tensor, y: tensor): sub(x, y) => neg(y)  trigger has(x, exp(_));
+)");
+  const TermId x = w.leaf("x", {4});
+  const TermId longer = w.leaf("longer", {5});
+  const TermId other = w.leaf("other", {5});
+  CHECK(w.make("slice", {longer}, {0, 0, 4}) != longer);
+  CHECK(w.make("slice", {x}, {0, 0, 4}) == x);
+  CHECK(w.make("slice", {other}, {0, 0, 4}) != w.make("slice", {longer}, {0, 0, 4}));
+  CHECK(w.make("slice", {other}, {0, 0, 5}) == other);
+  const TermId y = w.leaf("y", {4});
+  CHECK(w.make("sub", {x, y}) != w.make("neg", {y}));
+  CHECK(w.make("sub", {x, x}) == w.make("scale", {x}, {0}));
+  const TermId exp = w.make("exp", {longer});
+  CHECK(w.make("slice", {exp}, {0, 0, 4}) == w.make("neg", {w.make("slice", {exp}, {0, 1, 5})}));
+  w.graph->merge(x, w.make("exp", {y}), {});
+  w.graph->rebuild();
+  const TermId z = w.leaf("z", {4});
+  CHECK(w.make("sub", {x, z}) == w.make("neg", {z}));
+  CHECK(w.make("sub", {z, z}) == w.make("scale", {z}, {0}));
+}
