@@ -16,9 +16,13 @@ inline Expr make(ExprKind kind, support::Span span) {
   return expr;
 }
 
-inline Typed finish(Expr expr, Ty type) {
+inline Typed finish(Expr&& expr, Ty&& type) {
   expr.type = type.type;
   return {std::move(expr), std::move(type)};
+}
+
+inline Typed finish(Expr&& expr, const Ty& type) {
+  return finish(std::move(expr), Ty(type));
 }
 
 // What could not be resolved: of any type.

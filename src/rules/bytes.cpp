@@ -34,8 +34,12 @@ void Writer::flush() {
 }
 
 void Writer::put(const support::Span& value) {
-  const auto at = std::find(files_.begin(), files_.end(), value.file);
-  put(at == files_.end() ? 0 : static_cast<std::uint64_t>(at - files_.begin()) + 1);
+  if (value.file != last_file_) {
+    const auto at = std::find(files_.begin(), files_.end(), value.file);
+    last_file_ = value.file;
+    last_number_ = at == files_.end() ? 0 : static_cast<std::uint64_t>(at - files_.begin()) + 1;
+  }
+  put(last_number_);
   (*this)(value.line, value.column, value.length);
 }
 

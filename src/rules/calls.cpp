@@ -1,6 +1,8 @@
 // Calls: built-in functions, predicates, scalar functions and the forms that look like calls.
 #include <algorithm>
+#include <array>
 
+#include "entangle/support/check.h"
 #include "entangle/support/text.h"
 #include "rules/build.h"
 
@@ -202,16 +204,27 @@ struct Letter {
   bool repeated;
 };
 
+struct Letters {
+  static constexpr std::size_t kMost = 8;
+
+  Letter& back() { return all[size - 1]; }
+  const Letter& operator[](std::size_t k) const { return all[k]; }
+
+  std::array<Letter, kMost> all{};
+  std::size_t size = 0;
+};
+
 // The parameters of a built-in function, from their letters.
-std::vector<Letter> letters(std::string_view text) {
-  std::vector<Letter> result;
+Letters letters(std::string_view text) {
+  Letters result;
   for (const char c : text) {
     if (c == '*') {
       ++result.back().depth;
     } else if (c == '.') {
       result.back().repeated = true;
     } else if (c != ' ' && c != ';') {
-      result.push_back({c, 0, false});
+      ENTANGLE_CHECK(result.size < Letters::kMost, "a built-in function with so many parameters");
+      result.all[result.size++] = {c, 0, false};
     }
   }
   return result;
@@ -248,14 +261,14 @@ Type type_of(const Letter& letter) {
 
 void Expressions::builtin_arguments(const Node& node, const BuiltinInfo& info,
                                     const std::vector<const Node*>& arguments, Typed& result) {
-  std::vector<Letter> parameters = letters(info.parameters);
+  Letters parameters = letters(info.parameters);
   const bool uniform_pattern = info.builtin == Builtin::uniform && place_ == Place::pattern;
   if (uniform_pattern) parameters = letters("s");
   const bool open = parameters.back().repeated;
-  const std::size_t least = open ? parameters.size() - 1 : parameters.size();
+  const std::size_t least = open ? parameters.size - 1 : parameters.size;
   const std::size_t most = info.builtin == Builtin::range ? 2
                            : open                         ? std::max(arguments.size(), least)
-                                                          : parameters.size();
+                                                          : parameters.size;
   if (arguments.size() < least || arguments.size() > most) {
     std::string takes = count(least, "argument");
     if (most > least && info.builtin == Builtin::range) takes = "1 or 2 arguments";
@@ -266,7 +279,7 @@ void Expressions::builtin_arguments(const Node& node, const BuiltinInfo& info,
   }
   std::vector<Ty> types;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const Letter letter = parameters[std::min(i, parameters.size() - 1)];
+    const Letter letter = parameters[std::min(i, parameters.size - 1)];
     Typed argument;
     if (letter.base == 'l' || letter.base == 'e') {
       std::optional<Type> hint;

@@ -16,20 +16,29 @@ using support::Span;
 
 namespace {
 
-// How often a name is mentioned; often, where what mentions it is computed for each entry of a list.
-void count_uses(const syntax::Node& node, const std::string& name, std::size_t weight, std::size_t& uses) {
+// How often each parameter is mentioned; often, where what mentions it is computed for each entry of a list.
+void count_uses(const syntax::Node& node, const std::vector<Parameter>& parameters, std::size_t weight,
+                std::vector<std::size_t>& uses) {
   using syntax::NodeKind;
-  if (node.kind == NodeKind::name && node.text == name) uses += weight;
+  if (node.kind == NodeKind::name) {
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+      if (parameters[k].name == node.text) uses[k] += weight;
+    }
+  }
   const bool repeats =
       node.kind == NodeKind::comprehension || node.kind == NodeKind::forall || node.kind == NodeKind::exists;
-  for (const syntax::Node& child : node.children)
-    count_uses(child, name, repeats ? 2 * weight : weight, uses);
-  for (const syntax::Node& child : node.parts->others) count_uses(child, name, 2 * weight, uses);
-  for (const std::vector<syntax::Item>* items : {&node.parts->items, &node.parts->attributes}) {
+  for (const syntax::Node& child : node.children) {
+    count_uses(child, parameters, repeats ? 2 * weight : weight, uses);
+  }
+  const syntax::NodeParts& parts = *node.parts;
+  for (const syntax::Node& child : parts.others) count_uses(child, parameters, 2 * weight, uses);
+  for (const std::vector<syntax::Item>* items : {&parts.items, &parts.attributes}) {
     for (const syntax::Item& item : *items) {
       const bool each =
           item.kind == syntax::Item::Kind::comprehension || item.kind == syntax::Item::Kind::colon;
-      for (const syntax::Node& part : item.parts) count_uses(part, name, each ? 2 * weight : weight, uses);
+      for (const syntax::Node& part : item.parts) {
+        count_uses(part, parameters, each ? 2 * weight : weight, uses);
+      }
     }
   }
 }
@@ -144,24 +153,32 @@ void Resolver::resolve_lowerings(const std::vector<Lowered>& all) {
             std::back_inserter(diagnostics));
   diagnostics_ = std::move(diagnostics);
   struct Kept {
-    std::string names, bytes;
+    std::string names;
+    std::vector<Block> blocks;
+    std::vector<std::string_view> parts;  // of the blocks
   };
   const auto kept = std::make_shared<Kept>();
   for (const Lowered& one : all) kept->names += one.text->name.text;
   std::string_view names = kept->names;
-  std::vector<std::size_t> sizes;
   for (std::size_t k = 0; k < all.size(); ++k) {
     entries[k].op = names.substr(0, all[k].text->name.text.size());
     names.remove_prefix(entries[k].op.size());
-    sizes.push_back(entries[k].size);
   }
-  for (const Block& block : blocks) kept->bytes += block.bytes;
+  kept->blocks = std::move(blocks);
+  kept->parts.reserve(all.size());
+  for (const Block& block : kept->blocks) {
+    std::string_view rest = block.bytes;
+    for (const LoweringHead& entry : block.entries) {
+      kept->parts.push_back(rest.substr(0, entry.size));
+      rest.remove_prefix(entry.size);
+    }
+  }
   std::vector<std::uint32_t>& by_op = rules_->lowerings_by_op_;
   by_op.resize(all.size());
   std::iota(by_op.begin(), by_op.end(), 0U);
   std::ranges::stable_sort(by_op, {}, [&](std::uint32_t k) { return entries[k].op; });
-  std::optional<Lowerings::Bytes> bytes = parts_of(kept, kept->bytes, sizes);
-  rules_->lowerings_ = Lowerings(std::move(entries), std::move(*bytes), kept, rules_->files_);
+  auto bytes = [kept](std::size_t index) { return std::string(kept->parts[index]); };
+  rules_->lowerings_ = Lowerings(std::move(entries), std::move(bytes), kept, rules_->files_);
 }
 
 void Resolver::collect(const syntax::File& file, const syntax::Declaration& declaration) {
@@ -254,11 +271,8 @@ void Resolver::collect_definition(const syntax::DefText& text) {
   definition.parameters = parameters(text.parameters, true);
   default_values(definition.parameters, text.parameters);
   check_of(definition.parameters, {}, true);
-  for (const Parameter& p : definition.parameters) {
-    std::size_t uses = 0;
-    count_uses(text.body, p.name, 1, uses);
-    definition.uses.push_back(uses);
-  }
+  definition.uses.resize(definition.parameters.size());
+  count_uses(text.body, definition.parameters, 1, definition.uses);
   declared_.definitions.emplace(text.name.text, std::move(definition));
 }
 

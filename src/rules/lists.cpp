@@ -74,6 +74,7 @@ Typed Expressions::index(const Node& node) {
     report(id::type, base.expr.span, "only lists have entries, this is " + describe(type));
   }
   Expr expr = make(ExprKind::index, node.span);
+  expr.args.reserve(2);
   expr.args.push_back(std::move(base.expr));
   expr.args.push_back(want(node.children[1], kInteger));
   if (base.ty.is_tuple()) {
@@ -171,6 +172,7 @@ Typed Expressions::without(const Node& node, const Type* hint) {
 
 Typed Expressions::conditional(const Node& node, const Type* hint) {
   Expr expr = make(ExprKind::conditional, node.span);
+  expr.args.reserve(3);
   expr.args.push_back(want(node.children[0], kBoolean));
   Typed yes = resolve(node.children[1], hint);
   Typed no = resolve(node.children[2], hint);
@@ -188,6 +190,7 @@ Typed Expressions::conditional(const Node& node, const Type* hint) {
 
 Typed Expressions::list(const Node& node, const Type* hint) {
   Expr expr = make(ExprKind::list, node.span);
+  expr.args.reserve(node.children.size());
   Type entry_hint;
   if (hint != nullptr) {
     entry_hint = entry_of({*hint, {}}).type;
@@ -309,6 +312,7 @@ Typed Expressions::let(const Node& node, const Type* hint) {
   if (place_ == Place::pattern) report(id::pattern, node.span, "`let` cannot stand in a pattern");
   const std::size_t mark = enter();
   Expr expr = make(ExprKind::let, node.span);
+  expr.args.reserve(2);
   Typed value = resolve(node.children[0]);
   bind_names(node.parts->names, value.ty, expr);
   Typed body = resolve(node.children[1], hint);

@@ -44,19 +44,24 @@ Lowering LoweringResolver::resolve(const syntax::LoweringText& text, support::Sp
     }
     lowering.body = std::move(body.expr);
   }
-  lowering.random = applies(lowering.body, &Operator::random);
-  if (lowering.draw == kNoSlot && applies(lowering.body, &Operator::drawn)) {
+  Chance chance;
+  find_chance(lowering.body, chance);
+  lowering.random = chance.random;
+  if (lowering.draw == kNoSlot && chance.drawn) {
     report(id::clause, lowering.span,
            "what draws for each place names its places by `draw`: `places(x; draw)`");
   }
   return lowering;
 }
 
-bool LoweringResolver::applies(const Expr& expr, bool Operator::*trait) const {
-  if (expr.kind == ExprKind::apply && expr.op != kNoOp && globals_.op(expr.op).*trait) return true;
-  const auto inside = [&](const Expr& part) { return applies(part, trait); };
-  return std::any_of(expr.args.begin(), expr.args.end(), inside) ||
-         std::any_of(expr.attrs.begin(), expr.attrs.end(), inside);
+void LoweringResolver::find_chance(const Expr& expr, Chance& found) const {
+  if (expr.kind == ExprKind::apply && expr.op != kNoOp) {
+    const Operator& op = globals_.op(expr.op);
+    found.random = found.random || op.random;
+    found.drawn = found.drawn || op.drawn;
+  }
+  for (const Expr& arg : expr.args) find_chance(arg, found);
+  for (const Expr& attr : expr.attrs) find_chance(attr, found);
 }
 
 }  // namespace entangle::rules

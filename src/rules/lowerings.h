@@ -18,7 +18,11 @@ class LoweringResolver : private Signatures {
   Lowering resolve(const syntax::LoweringText& text, support::Span span);
 
  private:
-  bool applies(const Expr& expr, bool Operator::*trait) const;
+  // Of the operators that an expression applies, whether one is random, and whether one is drawn.
+  struct Chance {
+    bool random = false, drawn = false;
+  };
+  void find_chance(const Expr& expr, Chance& found) const;
 };
 
 }  // namespace entangle::rules

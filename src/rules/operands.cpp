@@ -93,6 +93,7 @@ void Expressions::operands(const Node& node, const Operator& op, Expr& into) {
     }
     into.args.push_back(std::move(expr));
   };
+  into.args.reserve(node.parts->items.size());
   for (const Item& item : node.parts->items) {
     if (item.kind == Item::Kind::named && place_ == Place::leaf) continue;  // an attribute
     if (item.kind == Item::Kind::comprehension) {
@@ -170,6 +171,7 @@ void Expressions::attributes(const Node& node, const Operator& op, Expr& into) {
     }
   }
   std::vector<std::string> missing;
+  into.attrs.reserve(given.size());
   for (std::size_t i = 0; i < given.size(); ++i) {
     const Parameter& parameter = op.attributes[i];
     if (given[i] != nullptr) {

@@ -103,6 +103,7 @@ Typed Expressions::comparison(const Node& node) {
                       sides[first].expr.kind != ExprKind::index);
   sides[1 - first] = resolve(node.children[1 - first], names ? &hint : nullptr);
   Expr expr = make(ExprKind::binary, node.span);
+  expr.args.reserve(2);
   expr.operation = node.operation;
   const Type& left = sides[0].ty.type;
   Type right = sides[1].ty.type;
@@ -132,6 +133,7 @@ Typed Expressions::comparison(const Node& node) {
 
 Typed Expressions::arithmetic(const Node& node, const Type* hint) {
   Expr expr = make(ExprKind::binary, node.span);
+  expr.args.reserve(2);
   expr.operation = node.operation;
   std::vector<Ty> types;
   for (const Node& child : node.children) {

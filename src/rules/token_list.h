@@ -6,6 +6,7 @@
 
 #include <antlr4-runtime.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -20,9 +21,12 @@ class Token final : public antlr4::Token {
     std::uint32_t line, column;  // from 1, from 0
   };
 
-  Token(std::size_t type, const Place& place) : type_(type), place_(place) {}
+  Token(std::size_t type, const Place& place) : type_(static_cast<std::int32_t>(type)), place_(place) {}
 
-  std::size_t getType() const override { return type_; }
+  // EOF is -1.
+  std::size_t getType() const override {
+    return static_cast<std::size_t>(static_cast<std::ptrdiff_t>(type_));
+  }
   std::size_t getLine() const override { return place_.line; }
   std::size_t getCharPositionInLine() const override { return place_.column; }
   std::size_t getTokenIndex() const override { return index_; }
@@ -35,15 +39,15 @@ class Token final : public antlr4::Token {
   antlr4::CharStream* getInputStream() const override { return nullptr; }
   std::string toString() const override { return {}; }
 
-  void set_type(std::size_t type) { type_ = type; }
+  void set_type(std::size_t type) { type_ = static_cast<std::int32_t>(type); }
   // Makes this token reach to the end of another.
   void extend(const Token& last) { place_.end = last.place_.end; }
 
  private:
   friend class TokenList;
-  std::size_t type_;
-  Place place_;
+  std::int32_t type_;
   std::uint32_t index_ = 0;
+  Place place_;
 };
 
 class TokenList final : public antlr4::TokenStream {

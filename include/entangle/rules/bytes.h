@@ -136,6 +136,8 @@ class Writer {
   std::string bytes_;
   char buffer_[2048];
   std::size_t pending_ = 0;  // bytes in the buffer
+  support::FileId last_file_ = support::kNoFile;
+  std::uint64_t last_number_ = 0;  // of the last file
   bool ok_ = true;
 };
 
