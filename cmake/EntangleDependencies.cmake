@@ -1,10 +1,9 @@
 # Everything the distribution provides. The list of what an installed libentangle needs is at the end.
-find_package(fmt REQUIRED)
 find_package(yaml-cpp REQUIRED)
-find_package(simdjson REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(range-v3 REQUIRED)
+find_package(mimalloc REQUIRED)
 if(BUILD_TESTING)
   find_package(doctest REQUIRED)
 endif()
@@ -35,4 +34,4 @@ entangle_external(antlr "${ENTANGLE_ANTLR_ARCHIVE}" "${ANTLR4_RUNTIME_LIBRARY}" 
 # listed there, the program is linked with the library after all.
 set(z3_if_needed $<BUILD_INTERFACE:-Wl,--push-state,--as-needed,${ENTANGLE_Z3_LIBRARY},--pop-state>
                  $<INSTALL_INTERFACE:-Wl,--push-state,--as-needed,-lz3,--pop-state>)
-set(ENTANGLE_EXTERNAL_LIBRARIES fmt::fmt simdjson::simdjson ${yaml} ${gmpxx} ${gmp} ${antlr} ${z3_if_needed} ${CMAKE_DL_LIBS})
+set(ENTANGLE_EXTERNAL_LIBRARIES ${yaml} ${gmpxx} ${gmp} ${antlr} ${z3_if_needed} ${CMAKE_DL_LIBS})

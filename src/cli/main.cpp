@@ -9,7 +9,6 @@
 #include "cli/compile_command.h"
 #include "cli/exit_code.h"
 #include "cli/lint_command.h"
-#include "cli/memory.h"
 #include "cli/prove_command.h"
 #include "entangle/support/diagnostic.h"
 
@@ -225,7 +224,6 @@ ExitCode run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using entangle::cli::ExitCode;
   std::string what = "an exception of unknown type";
-  entangle::cli::keep_memory();
   try {
     return static_cast<int>(entangle::cli::run(argc, argv));
   } catch (const std::exception& exception) {

@@ -1,6 +1,8 @@
 #include "binding.h"
 
 #include <algorithm>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/transform.hpp>
 
 #include "entangle/support/text.h"
 
@@ -373,10 +375,8 @@ support::Result<std::optional<Group>> Binder::group() {
     if (const Group* found = rank_.graph->find_group(attr->as_name())) {
       return std::optional(*found);
     }
-    std::vector<std::string> names;
-    for (const Group& group : rank_.graph->groups) {
-      names.push_back(group.name);
-    }
+    const auto names =
+        rank_.graph->groups | ranges::views::transform(&Group::name) | ranges::to<std::vector>();
     return support::error(
         "graph/unknown-group", span,
         "`" + node_.name + "` runs in the group `" + attr->as_name() + "`, which the graph does not declare",

@@ -1,6 +1,8 @@
 #include "entangle/graph/graph.h"
 
 #include <algorithm>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/transform.hpp>
 
 namespace entangle::graph {
 
@@ -52,12 +54,7 @@ const Group* Graph::find_group(std::string_view group_name) const {
 }
 
 std::vector<std::string> Graph::node_names() const {
-  std::vector<std::string> names;
-  names.reserve(nodes.size());
-  for (const Node& node : nodes) {
-    names.push_back(node.name);
-  }
-  return names;
+  return nodes | ranges::views::transform(&Node::name) | ranges::to<std::vector>();
 }
 
 bool Graph::defines(NodeIndex node, sym::Int size) const {

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/transform.hpp>
 #include <variant>
 
 #include "entangle/support/text.h"
@@ -38,10 +40,7 @@ void Reader::report_unknown_keys() {
   if (unknown_.empty()) {
     return;
   }
-  std::vector<std::string> names;
-  for (const std::string& name : unknown_) {
-    names.push_back(quoted(name));
-  }
+  const auto names = unknown_ | ranges::views::transform(quoted) | ranges::to<std::vector>();
   graph_.warnings.push_back({"graph/unknown-key",
                              support::Severity::warning,
                              first_unknown_,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/transform.hpp>
 
 namespace entangle::infer {
 
@@ -34,11 +36,7 @@ void Selection::include(TermId term) {
 }
 
 std::vector<TermId> Selection::included() const {
-  std::vector<TermId> terms;
-  terms.reserve(applications_.size());
-  for (const Application& application : applications_) {
-    terms.push_back(application.term);
-  }
+  auto terms = applications_ | ranges::views::transform(&Application::term) | ranges::to<std::vector>();
   std::ranges::sort(terms);
   return terms;
 }

@@ -1,6 +1,8 @@
 #include "entangle/smt/term.h"
 
 #include <algorithm>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/transform.hpp>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -189,10 +191,8 @@ Term replace(const Term& term, Replacements* known) {
   if (it != known->end()) {
     return it->second;
   }
-  std::vector<Term> arguments;
-  for (const Term& argument : term.arguments()) {
-    arguments.push_back(replace(argument, known));
-  }
+  const auto replaced = [&](const Term& argument) { return replace(argument, known); };
+  const auto arguments = term.arguments() | ranges::views::transform(replaced) | ranges::to<std::vector>();
   const Term result = arguments == term.arguments() ? term : with_arguments(term, arguments);
   known->emplace(term, result);
   return result;

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/transform.hpp>
 
 #include "entangle/sym/int.h"
 
@@ -53,10 +55,8 @@ Int substitute_atom(const Atom* atom, const Substitution& substitution) {
     const auto it = substitution.find(symbol);
     return it == substitution.end() ? symbol : it->second;
   }
-  std::vector<Int> arguments;
-  for (const Int argument : atom->arguments) {
-    arguments.push_back(substitute(argument, substitution));
-  }
+  const auto substituted = [&](Int argument) { return substitute(argument, substitution); };
+  const auto arguments = atom->arguments | ranges::views::transform(substituted) | ranges::to<std::vector>();
   if (arguments == atom->arguments) {
     return from_atom(atom);
   }

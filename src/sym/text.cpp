@@ -1,6 +1,8 @@
 // Symbolic integers as text, both ways.
 #include <algorithm>
 #include <charconv>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/transform.hpp>
 
 #include "entangle/support/text.h"
 #include "entangle/sym/int.h"
@@ -20,10 +22,8 @@ std::string grouped(Int value) {
 }
 
 std::string call(std::string_view name, const std::vector<Int>& arguments) {
-  std::vector<std::string> parts;
-  for (const Int argument : arguments) {
-    parts.push_back(to_string(argument));
-  }
+  const auto text = [](Int argument) { return to_string(argument); };
+  const auto parts = arguments | ranges::views::transform(text) | ranges::to<std::vector>();
   return std::string(name) + "(" + support::join(parts, ", ") + ")";
 }
 
