@@ -161,8 +161,9 @@ def attention_cases():
     yield Case("ulysses", ulysses, {"x": "Shard(1)", **whole}, {"y": "Shard(1)"},
                {"keys in another order": "bmm_1", "way back along the wrong axis": "mm_3"})
     parts = {name: "Shard(1)" for name in "qkv"}
-    yield Case("ring attention", ring, parts, {"y": "Shard(1)"},
-               {"what was summed is not scaled": "_softmax", "sums of another scale": "_softmax"})
+    for ranks in (2, 3):
+        yield Case(f"ring attention, {ranks} ranks", ring, parts, {"y": "Shard(1)"},
+                   {"what was summed is not scaled": "_softmax", "sums of another scale": "_softmax"}, ranks=ranks)
     for ranks in (2, 3):
         yield Case(f"attention merged by logarithms, {ranks} ranks", ring_by_logarithm, parts, {"y": "Shard(1)"},
                    {"a part is not weighted": "_softmax", "doubled sum": "_softmax"}, ranks=ranks)
