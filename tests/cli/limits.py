@@ -10,7 +10,7 @@ EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "examples" / "mlp" / "tp
 
 class Limits(Case):
     def test_few_addresses(self):
-        """Small objects come from a region of 16 GiB of addresses: without it from the system."""
+        """An allocator that reserves addresses ahead does without where it gets none."""
         few = 2 << 30
         process = subprocess.run([PROGRAM[0], "check", str(EXAMPLE)], capture_output=True, text=True, cwd=self.folder,
                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (few, few)))
