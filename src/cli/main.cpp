@@ -73,6 +73,22 @@ ExitCode unknown_argument(const CLI::App& app, const std::string& argument) {
   return usage_error(app, "there is no command `" + argument + "`", suggestion);
 }
 
+// Options that are to be followed by a name, and are followed by another option or by nothing. (A file of
+// such a name is given as ./--name.)
+void expect_names(CLI::App& app) {
+  const auto is_name = [](const std::string& value) -> std::string {
+    return value.empty()             ? "a name must not be empty"
+           : value.starts_with("--") ? "needs a name, but is followed by `" + value + "`"
+                                     : "";
+  };
+  for (CLI::App* command : app.get_subcommands({})) {
+    for (CLI::Option* option : command->get_options()) {
+      const std::string type = option->get_type_name();
+      if (type == "FILE" || type == "FOLDER" || type == "NAME") option->check(is_name, "");
+    }
+  }
+}
+
 ExitCode run(int argc, char** argv) {
   CLI::App app("Proves that a distributed program computes what its sequential program computes.",
                "entangle");
@@ -167,6 +183,7 @@ ExitCode run(int argc, char** argv) {
   compile.allow_extras();
   compile.add_option("FILE", compiled, "Where to write it, instead of where it is looked for");
 
+  expect_names(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version

@@ -91,6 +91,13 @@ class Arguments(Case):
         self.usage_error("check", "m.yaml", "--time-limit", "soon", says="--time-limit")
         self.usage_error("check", "m.yaml", "--time-limit", "-1", says="positive")
 
+    def test_options_without_their_name(self):
+        for option in ("--json", "--rules", "--ledger", "--memo"):
+            self.usage_error("check", option, "--verbose", "m.yaml", says=f"{option}: needs a name, but is followed by `--verbose`")
+            self.usage_error("check", "m.yaml", option, "", says=f"{option}: a name must not be empty")
+        self.usage_error("prove", "r.rules", "--lemma", "--seed", says="--lemma: needs a name, but is followed by `--seed`")
+        self.usage_error("lint", "m.yaml", "--rules", "--implied", says="--rules: needs a name, but is followed by `--implied`")
+
     def test_standard_input(self):
         self.bad_input("-", says="a manifest cannot come from standard input")
 
