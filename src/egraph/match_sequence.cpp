@@ -111,7 +111,31 @@ struct Run::Selection {
   std::span<const TermId> operands;
   const Path* path = nullptr;
   Small<char, 32> used;
+
+  // The places of the operands that are one of these classes, ascending.
+  void places_of(const EGraph& graph, Ids& classes, Small<std::uint32_t, 16>& places);
+
+ private:
+  std::vector<std::pair<TermId, std::uint32_t>> by_class_;  // of the operands, sorted; when first asked for
 };
+
+void Run::Selection::places_of(const EGraph& graph, Ids& classes, Small<std::uint32_t, 16>& places) {
+  if (by_class_.empty()) {
+    for (std::uint32_t place = 0; place < operands.size(); ++place) {
+      by_class_.emplace_back(graph.find(operands[place]), place);
+    }
+    std::ranges::sort(by_class_);
+  }
+  std::sort(classes.begin(), classes.end());
+  TermId* const end = std::unique(classes.begin(), classes.end());
+  for (const TermId* id = classes.begin(); id != end; ++id) {
+    auto at = std::ranges::lower_bound(by_class_, std::pair(*id, 0U));
+    for (; at != by_class_.end() && at->first == *id; ++at) {
+      places.push(at->second);
+    }
+  }
+  std::sort(places.begin(), places.end());
+}
 
 bool Run::any_order(Exprs items, std::span<const TermId> operands, const Path* path, Next next) {
   Selection selection;
@@ -200,11 +224,15 @@ bool Run::select(Selection& selection, std::size_t from, Next next) {
   }
   const Expr& element = *selection.elements[from];
   Ids owners;
+  Small<std::uint32_t, 16> places;
   const bool narrowed = owners_of(element, selection.operands.size(), owners);
-  for (std::size_t i = 0; i < selection.operands.size(); ++i) {
-    if (selection.used[i] != 0 ||
-        (narrowed &&
-         std::find(owners.begin(), owners.end(), graph_.find(selection.operands[i])) == owners.end())) {
+  if (narrowed && !owners.empty()) {
+    selection.places_of(graph_, owners, places);
+  }
+  const std::size_t count = narrowed ? places.size() : selection.operands.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::size_t i = narrowed ? places[k] : k;
+    if (selection.used[i] != 0) {
       continue;
     }
     // Operands of a commutative operator are sorted: equal ones are neighbours, and one of them is enough.

@@ -95,9 +95,9 @@ struct Found {
 // there was to begin with, what is made weighs no more than what it was made from.
 constexpr std::size_t kTermsOfOne = 16;
 constexpr std::size_t kShareOfOne = 8;
-// The matches of one lemma that make so many each may in one round make these together, or as many terms as
-// there were to begin with. Of those that wait, so many terms or a share of what there is are made at first,
-// and twice as many each time.
+// The matches of one lemma that make so many each may in one round make these together (or a share of
+// what there may be at most), or as many as there were to begin with. Of those that wait, so many terms or a
+// share of what there is are made at first, and twice as many each time.
 constexpr std::size_t kTermsOfRound = 1000;
 constexpr std::size_t kShareOfRound = 4;
 constexpr std::size_t kRoundsOfStage = 10;
@@ -478,7 +478,7 @@ Outcome Saturation::run() {
   graph_.rebuild();
   outcome_.stop = Stop::rounds;
   const auto given = static_cast<TermId>(inside_.nodes.size());
-  few_ = std::max<std::uint64_t>(kTermsOfRound, given);
+  few_ = std::max<std::uint64_t>(std::min(kTermsOfRound, limits_.nodes / kShareOfRound), given);
   usual_ = std::max<std::uint64_t>(kTermsOfOne, given / kShareOfOne);
   bool quiet = false;  // nothing new came of the last round
   std::size_t focused = limits_.focus == kNoTerm ? 0 : limits_.focused;

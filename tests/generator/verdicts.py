@@ -72,6 +72,7 @@ RIGHT = [
     dict(strategy="ga", micro=3, batch=6, symbolic="batch"),
     dict(strategy="ga", micro=3, batch=7),
     dict(strategy="ga", micro=40, batch=81),
+    dict(strategy="ga", micro=40, batch=80),
     dict(strategy="pp", layers=2, seq=3, batch=4),
     dict(strategy="pp", ranks=3, layers=4, micro=40, batch=40, loss="log_softmax"),
     dict(strategy="pp", ranks=3, layers=4, micro=8, batch=8, symbolic="both"),
