@@ -112,6 +112,21 @@ std::vector<TermId> wanted_terms(const Programs& programs) {
   return wanted;
 }
 
+// The terms that must have relations: those in question, and what is drawn if its places are to be told from
+// its relations.
+std::vector<TermId> needed_relations(const Programs& programs, const Attempt& attempt) {
+  std::vector<TermId> result;
+  for (const Question& question : attempt.asked) {
+    result.push_back(question.term);
+  }
+  if (programs.drawing == Drawing::alike) {
+    for (const graph::Draw& draw : programs.lowered_sequential.draws) {
+      result.push_back(draw.term);
+    }
+  }
+  return result;
+}
+
 // Whether all questions are answered and nothing is left open; else with the operator that is to blame.
 void judge(Programs& programs, Attempt& attempt) {
   bool all_ok = !attempt.asked.empty();
@@ -167,7 +182,7 @@ support::Result<Attempt> attempt(Programs& programs, const relation::Manifest& m
     if (operands.empty()) {
       break;
     }
-    result.walk->run(operands);
+    result.walk->run(operands, operands);
     if (auto error = clash_error(programs, *result.walk, manifest)) {
       return *error;
     }
@@ -183,7 +198,7 @@ support::Result<Attempt> attempt(Programs& programs, const relation::Manifest& m
   if (result.walk) {
     result.asked = questions(programs);
     result.wanted = wanted_terms(programs);
-    result.walk->run(result.wanted);
+    result.walk->run(result.wanted, needed_relations(programs, result));
     if (auto error = clash_error(programs, *result.walk, manifest)) {
       return *error;
     }

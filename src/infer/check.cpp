@@ -141,7 +141,7 @@ void report_relations(Programs& programs, Walk& walk, Outputs& outputs, Verdict&
     if (term == kNoTerm) {
       continue;
     }
-    walk.run({term});
+    walk.run({term}, {term});
     verdict.relations.emplace_back(programs.lowered_sequential.describe(tensor), outputs.relations(term));
   }
 }

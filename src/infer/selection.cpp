@@ -123,6 +123,18 @@ void Selection::reopen(int levels) {
   }
 }
 
+bool Selection::leads_nowhere(TermId term) const {
+  const auto node = joint_.graph().original(term);
+  const rules::Operator& op = joint_.graph().rules().op(node.op);
+  if (!op.clean || !op.rearranges || node.children.size() != 1 || !joint_.is_tensor(node.children[0])) {
+    return false;
+  }
+  const auto users = joint_.users(term);
+  return !users.empty() && std::ranges::none_of(users, [&](const Joint::User& user) {
+    return joint_.graph().is_node(user.term);
+  });
+}
+
 std::vector<TermId> Selection::reachable(int steps) const {
   EGraph& from = joint_.graph();
   std::vector<TermId> queue;  // a heap, the oldest first: operands come before their users
@@ -158,7 +170,7 @@ std::vector<TermId> Selection::reachable(int steps) const {
     std::pop_heap(queue.begin(), queue.end(), std::greater<>());
     const TermId term = queue.back();
     queue.pop_back();
-    if (done.contains(term)) {
+    if (done.contains(term) || leads_nowhere(term)) {
       continue;
     }
     int most = 0;

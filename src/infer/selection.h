@@ -58,6 +58,9 @@ class Selection {
   void include(TermId term);
   void drain();
   bool is_layout(rules::OpId op) const;
+  // Whether the application is a part of a tensor of the ranks, or one laid out in another way, and all that
+  // was made from it is known as something else (of parts that were put together: a view of the whole).
+  bool leads_nowhere(TermId term) const;
   // The distributed applications within `steps` compute steps, operands before their users.
   std::vector<TermId> reachable(int steps) const;
   void keep_alike(std::vector<TermId>& terms) const;

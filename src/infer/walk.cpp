@@ -1,6 +1,7 @@
 #include "walk.h"
 
 #include <algorithm>
+#include <span>
 
 namespace entangle::infer {
 
@@ -18,10 +19,14 @@ namespace {
 // steps, eight where the ranks compute a loss in other steps than the program; re-opening brings back how an
 // operand was made, which its relation hides.
 constexpr Walk::Reach kReaches[] = {
-    {1, true, 0, Effort::small}, {2, true, 0, Effort::small}, {4, true, 0, Effort::small},
-    {8, true, 0, Effort::small}, {2, true, 0, Effort::full},  {8, true, 0, Effort::full},
-    {2, false, 2, Effort::full}, {8, false, 0, Effort::full}, {8, false, 2, Effort::full},
+    {1, true, 0, Effort::small}, {2, true, 0, Effort::small}, {2, true, 0, Effort::full},
+    {2, false, 2, Effort::full}, {4, true, 0, Effort::small}, {8, true, 0, Effort::small},
+    {8, true, 0, Effort::full},  {8, false, 0, Effort::full}, {8, false, 2, Effort::full},
 };
+// So many are made at once, without those for re-opening if a result is carried already. The others are put
+// off: mostly a consumer that carries the operator is resolved by small problems.
+constexpr std::size_t kAtOnce = 4;
+constexpr std::size_t kAtOnceCarrying = 3;
 
 }  // namespace
 
@@ -51,7 +56,7 @@ void Walk::compare_alternatives(const std::vector<TermId>& inputs) {
   }
 }
 
-void Walk::run(const std::vector<TermId>& wanted) {
+void Walk::run(const std::vector<TermId>& wanted, const std::vector<TermId>& asked) {
   std::set<TermId> needed;
   std::vector<TermId> stack = wanted;
   while (!stack.empty()) {
@@ -63,6 +68,8 @@ void Walk::run(const std::vector<TermId>& wanted) {
     const auto node = joint_.graph().original(term);
     stack.insert(stack.end(), node.children.begin(), node.children.end());
   }
+  std::vector<TermId> questions = asked;
+  std::ranges::sort(questions);
   std::size_t done = 0;
   for (const TermId term : needed) {
     if (options_.progress) {
@@ -85,52 +92,104 @@ void Walk::run(const std::vector<TermId>& wanted) {
       ++result_.by_lookup;
       continue;
     }
-    if (!out_of_time()) {
-      solve(term);
+    if (!put_off_.empty() && !carried_by(term)) {
+      settle_all(unresolved_below(term));
+    }
+    solve(term, Stage::at_once);
+    if (std::ranges::binary_search(questions, term)) {
+      settle_with_operands(term);
     }
     if (!resolved(term)) {
       result_.unresolved.push_back(term);
     }
   }
   std::ranges::sort(result_.unresolved);
+  // Where it ends is to be found: what could be resolved is.
+  if (std::ranges::any_of(questions, [&](TermId term) { return !resolved(term); })) {
+    settle_all(result_.unresolved);
+  }
+  std::ranges::sort(result_.limit_hit);
   std::erase_if(result_.unresolved, [&](TermId term) { return resolved(term); });
 }
 
 std::optional<std::vector<TermId>> Walk::carried_by(TermId term) {
-  std::set<TermId> carried;
+  std::vector<TermId> carried = unresolved_below(term, options_.most_carried);
+  if (carried.size() > options_.most_carried) {
+    return std::nullopt;
+  }
+  return carried;
+}
+
+std::vector<TermId> Walk::unresolved_below(TermId term, std::size_t enough) {
+  std::set<TermId> found;
   std::vector<TermId> stack{term};
-  while (!stack.empty()) {
+  while (!stack.empty() && found.size() <= enough) {
     const TermId at = stack.back();
     stack.pop_back();
     for (const TermId child : joint_.graph().original(at).children) {
       if (resolved(child) || joint_.graph().original(child).op == rules::kNoOp) {
         continue;
       }
-      if (carried.insert(child).second) {
+      if (found.insert(child).second) {
         stack.push_back(child);
       }
     }
-    if (carried.size() > options_.most_carried) {
-      return std::nullopt;
-    }
   }
-  return std::vector<TermId>(carried.begin(), carried.end());
+  return {found.begin(), found.end()};
 }
 
-void Walk::solve(TermId term) {
+bool Walk::solve(TermId term, Stage stage) {
   const auto carried = carried_by(term);
   if (!carried) {
-    return;
+    return false;
   }
-  Tried tried;
-  for (const Reach& reach : kReaches) {
+  const std::span<const Reach> all(kReaches);
+  const bool carrying = std::ranges::any_of(*carried, [&](TermId below) { return joint_.is_result(below); });
+  const std::size_t at_once = carrying ? kAtOnceCarrying : kAtOnce;
+  carried_at_[term] = *carried;
+  Tried& tried = put_off_[term];
+  bool solved = false;
+  for (const Reach& reach : stage == Stage::at_once ? all.first(at_once) : all.subspan(at_once)) {
     // Values inside a lowering are carried into its result cheaply; only results are worth large problems.
     if ((reach.reopen > 0 || reach.window > 4) && !joint_.is_result(term)) {
       continue;
     }
-    if (out_of_time() || attempt(term, *carried, reach, tried)) {
-      return;
+    if (out_of_time() || (solved = attempt(term, *carried, reach, tried))) {
+      break;
     }
+  }
+  if (solved || stage == Stage::put_off) {
+    put_off_.erase(term);
+  }
+  if (solved) {
+    carried_at_.erase(term);
+  }
+  return solved;
+}
+
+bool Walk::settle(TermId term, bool again) {
+  if (resolved(term) || joint_.graph().original(term).op == rules::kNoOp) {
+    return false;
+  }
+  if (again && carried_by(term) != carried_at_[term]) {
+    put_off_.erase(term);
+    return solve(term, Stage::at_once) || solve(term, Stage::put_off);
+  }
+  return put_off_.contains(term) && solve(term, Stage::put_off);
+}
+
+bool Walk::settle_all(const std::vector<TermId>& terms) {
+  bool any = false;
+  for (const TermId term : terms) {
+    any = settle(term, any) || any;
+  }
+  return any;
+}
+
+void Walk::settle_with_operands(TermId term) {
+  // What it carries is a part of its own problems.
+  if (!resolved(term) && !settle(term, false) && settle_all(unresolved_below(term))) {
+    settle(term, true);
   }
 }
 
@@ -193,6 +252,7 @@ bool Walk::attempt(TermId term, const std::vector<TermId>& carried, const Reach&
 }
 
 Walk::Drawn Walk::drawn_alike(TermId term) {
+  settle_all(unresolved_below(term));
   Drawn result;
   std::vector<TermId> before;
   for (const Reach& reach : kReaches) {

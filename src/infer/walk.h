@@ -4,11 +4,13 @@
 // same application of equal operands) is resolved at once. Otherwise a local problem is built and saturated:
 // first with small windows, then with wider ones, then with the definitions of the resolved operands
 // re-opened. An operator that stays unresolved is carried: its definition is part of its consumers' problems,
-// up to a number of carried definitions, since a distributed program may compute in another order.
+// up to a number of carried definitions, since a distributed program may compute in another order. Large
+// problems are put off until it shows that they are needed.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -50,8 +52,10 @@ class Walk {
   // Is called before each term is resolved, when all it depends on has been tried. False: the walk is given
   // up.
   void call_before(std::function<bool(TermId)> before) { before_ = std::move(before); }
-  // Resolves the sequential terms (ids as first built) and all they depend on.
-  void run(const std::vector<TermId>& wanted);
+  // Resolves the sequential terms (ids as first built) and all they depend on, with large problems only where
+  // it has to be: for `asked`, for what more depends on than can be carried, and for everything if one of
+  // `asked` stays unresolved.
+  void run(const std::vector<TermId>& wanted, const std::vector<TermId>& asked);
   Memo& memo() { return memo_; }
   const WalkResult& result() const { return result_; }
   WalkResult& result() { return result_; }
@@ -71,15 +75,28 @@ class Walk {
   struct Reach;
 
  private:
-  void solve(TermId term);
   // Attempts at one term: the applications each was made of, and how far it was taken.
   using Tried = std::map<std::vector<TermId>, Effort>;
+  // The attempts that are made when the walk meets a term, and those that wait until they are needed.
+  enum class Stage : std::uint8_t { at_once, put_off };
+  // Whether one of them resolves the term.
+  bool solve(TermId term, Stage stage);
+  // Makes the attempts that were put off; with `again` all of them, if the term would carry other definitions
+  // now. Whether it is resolved by that.
+  bool settle(TermId term, bool again);
+  // The same of terms in ascending order; whether any is resolved by that.
+  bool settle_all(const std::vector<TermId>& terms);
+  // Settles a term, and if that does not do what it depends on.
+  void settle_with_operands(TermId term);
   bool attempt(TermId term, const std::vector<TermId>& carried, const Reach& reach, Tried& tried);
   // What saturation shows about the terms; from the memo if an equal problem was solved before.
   const Solution& solution_of(const Selection& selection, const std::vector<TermId>& terms, Effort effort,
                               Leaves leaves);
   // The unresolved definitions below `term`; nothing when there are too many.
   std::optional<std::vector<TermId>> carried_by(TermId term);
+  // The unresolved applications below `term`, ascending; some of them if there are more than `enough`.
+  std::vector<TermId> unresolved_below(TermId term,
+                                       std::size_t enough = std::numeric_limits<std::size_t>::max());
 
   Joint& joint_;
   smt::Oracle& oracle_;
@@ -89,6 +106,9 @@ class Walk {
   WalkResult result_;
   std::function<bool(TermId)> before_;
   std::set<TermId> done_;
+  std::map<TermId, std::optional<std::vector<TermId>>> carried_at_;  // the last attempts at a term
+  std::map<TermId, Tried>
+      put_off_;  // unresolved terms for which attempts are left, with those that were made
 };
 
 }  // namespace entangle::infer
