@@ -11,10 +11,13 @@
 #include "entangle/relation/manifest.h"
 #include "entangle/rules/ruleset.h"
 #include "entangle/support/diagnostic.h"
+#include "entangle/support/text.h"
 
 namespace entangle::cli {
 
 namespace {
+
+using support::counted;
 
 std::string place(const rules::Lemma& lemma) {
   return support::source_path(lemma.span.file) + ":" + std::to_string(lemma.span.line);
@@ -55,17 +58,21 @@ class Lint {
     std::size_t text = 0;
     for (const support::FileId file : rules.files()) text += lines(support::source_text(file));
     const auto& lemmas = rules.lemmas();
-    std::cout << rules.operators().size() << " operators, "
+    std::cout << counted(rules.operators().size(), "operator", "operators") << ", "
               << count(rules.operators(), [](const rules::Operator& op) { return !op.because.empty(); })
               << " of them with claims taken on trust\n"
-              << lemmas.size() << " lemmas: "
+              << counted(lemmas.size(), "lemma", "lemmas") << ": "
               << count(lemmas, [](const rules::Lemma& lemma) { return lemma.generic.has_value(); })
               << " about every operator with a trait, "
               << count(lemmas, [](const rules::Lemma& lemma) { return lemma.normalise; })
-              << " that normalise, " << count(lemmas, [](const rules::Lemma& lemma) { return lemma.axiom; })
-              << " axioms\n"
-              << rules.lowerings().size() << " lowerings of " << lowered.size() << " framework operators\n"
-              << rules.files().size() << " files, " << text << " lines\n";
+              << " that normalise, "
+              << counted(count(lemmas, [](const rules::Lemma& lemma) { return lemma.axiom; }), "axiom",
+                         "axioms")
+              << "\n"
+              << counted(rules.lowerings().size(), "lowering", "lowerings") << " of "
+              << counted(lowered.size(), "framework operator", "framework operators") << "\n"
+              << counted(rules.files().size(), "file", "files") << ", " << counted(text, "line", "lines")
+              << "\n";
   }
 
   // Lemmas that fire on none of the manifests.
@@ -90,7 +97,9 @@ class Lint {
     for (const rules::Lemma& lemma : engine.rules->lemmas()) {
       if (!uses.contains(lemma.name)) never.push_back(&lemma);
     }
-    std::cout << "\n" << never.size() << " lemmas fire on none of " << checked << " manifests\n";
+    std::cout << "\n"
+              << counted(never.size(), "lemma fires", "lemmas fire") << " on none of "
+              << counted(checked, "manifest", "manifests") << "\n";
     for (const rules::Lemma* lemma : never) std::cout << "  " << lemma->name << "  " << place(*lemma) << "\n";
     return code;
   }
@@ -104,7 +113,7 @@ class Lint {
       const rules::Lemma& lemma = rules.lemmas()[k];
       std::cout << "  " << lemma.name << "  " << place(lemma) << "\n" << std::flush;
     }
-    std::cout << found << " of " << rules.lemmas().size() << " lemmas\n";
+    std::cout << found << " of " << counted(rules.lemmas().size(), "lemma", "lemmas") << "\n";
   }
 
   const LintArguments& arguments_;

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -127,6 +128,13 @@ ExitCode run(int argc, char** argv) {
   check
       .add_option("--memo", arguments.memo_folder,
                   "Keep there what a check has found, for the next check of the same manifest")
+      ->check([](const std::string& path) -> std::string {
+        if (path.empty()) return "the folder has no name";
+        std::error_code ignored;
+        const bool other =
+            std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(path, ignored);
+        return other ? path + " is not a folder" : "";
+      })
       ->type_name("FOLDER");
   check.add_flag("--no-memo{false}", arguments.memo,
                  "Solve equal local problems each for itself; the verdict is the same, for measurements");

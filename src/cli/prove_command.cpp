@@ -284,13 +284,18 @@ class Prove {
       instances += task.result->operators.size();
       for (const prove::Instantiation& one : task.result->operators) ++of_instances[one.outcome];
     }
-    std::cout << lemmas << " lemmas: " << counted(of_lemmas) << "; " << rules.laws().size()
-              << " laws of scalar functions are taken on trust\n";
+    std::cout << support::counted(lemmas, "lemma", "lemmas") << ": " << counted(of_lemmas) << "; "
+              << support::counted(rules.laws().size(), "law of scalar functions is",
+                                  "laws of scalar functions are")
+              << " taken on trust\n";
     if (generic > 0) {
-      std::cout << generic << " of them are generic, with " << instances
-                << " pairs of a lemma and an operator: " << counted(of_instances) << "\n";
+      std::cout << generic << " of them " << (generic == 1 ? "is" : "are") << " generic, with "
+                << support::counted(instances, "pair", "pairs")
+                << " of a lemma and an operator: " << counted(of_instances) << "\n";
     }
-    if (claims > 0) std::cout << claims << " claims about operators: " << counted(of_claims) << "\n";
+    if (claims > 0)
+      std::cout << support::counted(claims, "claim", "claims") << " about operators: " << counted(of_claims)
+                << "\n";
   }
 
   static nlohmann::ordered_json to_json(const Result& result) {

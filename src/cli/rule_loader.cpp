@@ -35,7 +35,8 @@ std::vector<std::string> rule_files(const std::vector<std::string>& folders) {
   for (const std::string& folder : folders) {
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder.empty() ? "." : folder, error)) {
-      if (entry.path().extension() == ".rules") result.push_back(entry.path().filename().string());
+      if (entry.path().extension() == ".rules" && entry.is_regular_file(error))
+        result.push_back(entry.path().filename().string());
     }
   }
   std::sort(result.begin(), result.end());

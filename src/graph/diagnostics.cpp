@@ -13,6 +13,7 @@ const std::vector<DiagnosticInfo>& diagnostics() {
       {"graph/bad-size", "a size that is neither a number of elements nor an expression of sizes"},
       {"graph/bad-value", "the value of a constant does not fit its shape"},
       {"graph/cycle", "a node that depends on itself"},
+      {"graph/duplicate-input", "an input that is listed twice"},
       {"graph/duplicate-key", "a key that stands twice in one JSON object"},
       {"graph/duplicate-name", "two nodes of one name"},
       {"graph/format", "not an entangle-graph"},

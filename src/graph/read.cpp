@@ -210,6 +210,7 @@ bool Reader::ends(const Value& root, std::string_view key, std::vector<NodeIndex
   if (names == nullptr || !expect(*names, Kind::array, quoted(key))) {
     return false;
   }
+  std::vector<bool> listed(graph_.nodes.size());
   for (const Value& name : names->items) {
     if (name.is(Kind::null) && key == "outputs") {
       continue;
@@ -226,6 +227,10 @@ bool Reader::ends(const Value& root, std::string_view key, std::vector<NodeIndex
           "not-an-input", name,
           quoted(name.text) + " is listed under `inputs` but computed by " + quoted(graph_.nodes[node].op));
     }
+    if (key == "inputs" && listed[node]) {
+      return fail("duplicate-input", name, quoted(name.text) + " is listed twice under `inputs`");
+    }
+    listed[node] = true;
     out.push_back(node);
   }
   return true;

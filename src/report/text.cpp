@@ -5,11 +5,14 @@
 #include <cstdio>
 #include <vector>
 
+#include "entangle/support/text.h"
 #include "report/names.h"
 
 namespace entangle::report {
 
 namespace {
+
+using support::counted;
 
 using infer::Place;
 using infer::Verdict;
@@ -26,10 +29,6 @@ std::string seconds(double value) {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, "%.3f s", value);
   return buffer;
-}
-
-std::string counted(std::uint64_t count, const std::string& one, const std::string& many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
 class Writer {
@@ -115,7 +114,7 @@ class Writer {
       places(found.chain, "    ");
     }
     if (!found.operands.empty()) {
-      line("  what its operands are:");
+      line("  relations of its operands:");
       for (const Place& operand : found.operands) relations(name_of(operand), operand.relations, "    ");
     }
     if (!found.considered.empty()) {

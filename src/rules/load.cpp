@@ -180,7 +180,11 @@ class Loader {
     }
     support::Diagnostic diagnostic = support::error(std::string(id::include), inclusion.path_span,
                                                     "there is no rule file \"" + inclusion.path + "\"");
-    for (const fs::path& path : tried) diagnostic.notes.push_back({{}, "looked for " + path.string()});
+    for (const fs::path& path : tried) {
+      std::error_code ignored;
+      const bool folder = fs::is_directory(path, ignored);
+      diagnostic.notes.push_back({{}, "looked for " + path.string() + (folder ? ", which is a folder" : "")});
+    }
     diagnostics.push_back(std::move(diagnostic));
   }
 

@@ -245,11 +245,15 @@ std::string render(const Diagnostic& diagnostic) {
   return result;
 }
 
+// Of a pipe it is not known that it ends.
+constexpr std::size_t kMostOfPipe = std::size_t{1} << 30U;
+
 Result<std::string> read_file(const std::string& path) {
   const auto failed = [&](const std::string& reason) {
     return error("support/cannot-read", {}, "cannot read " + path + ": " + reason);
   };
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without waiting for somebody to open the other end of a pipe.
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return failed(std::strerror(errno));
   struct Closing {
     int file;
@@ -258,6 +262,9 @@ Result<std::string> read_file(const std::string& path) {
   struct stat status {};
   if (::fstat(file, &status) != 0) return failed(std::strerror(errno));
   if (S_ISDIR(status.st_mode)) return failed("it is a folder");
+  const bool pipe = S_ISFIFO(status.st_mode);
+  if (!pipe && !S_ISREG(status.st_mode)) return failed("it is neither a file nor a pipe");
+  if (pipe && ::fcntl(file, F_SETFL, 0) != 0) return failed(std::strerror(errno));
   // The size is a hint: pipes have none, and files may grow.
   std::string text(static_cast<std::size_t>(std::max<off_t>(status.st_size, 0)) + 1, '\0');
   std::size_t size = 0;
@@ -267,8 +274,10 @@ Result<std::string> read_file(const std::string& path) {
     if (got < 0) return failed(std::strerror(errno));
     if (got == 0) break;
     size += static_cast<std::size_t>(got);
+    if (pipe && size > kMostOfPipe) return failed("more than 1 GiB comes out of this pipe");
     if (size == text.size()) text.resize(2 * size);
   }
+  if (pipe && size == 0) return failed("nothing comes out of this pipe");
   text.resize(size);
   return text;
 }

@@ -13,6 +13,10 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
   return result;
 }
 
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  return std::to_string(count) + " " + std::string(count == 1 ? one : many);
+}
+
 std::string join_list(const std::vector<std::string>& parts, std::string_view last) {
   std::string result;
   for (std::size_t i = 0; i < parts.size(); ++i) {

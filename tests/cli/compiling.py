@@ -33,7 +33,7 @@ class Compiling(Case):
         try:
             self.assertEqual(self.run_in("compile").stdout, f"{library}/rules.compiled\n")
             compiled = (library / "rules.compiled").read_bytes()
-            self.assertIn("1 operators", self.run_in("lint").stdout)
+            self.assertIn("1 operator, ", self.run_in("lint").stdout)
             self.assertFalse((self.folder / "cache").exists())
             # Stale: the rules as they are now count.
             rules.write_text(rules.read_text().replace("own", "changed") + "function extra(a);\nop third(x: tensor): elementwise;\n")

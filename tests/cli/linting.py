@@ -44,7 +44,7 @@ class Lint(Case):
     def test_never_fires(self):
         manifest = self.write_program()
         out = self.lint("--rules", "lint.rules", manifest).stdout
-        self.assertIn("4 lemmas fire on none of 1 manifests\n  twice  lint.rules:3\n  thrice  lint.rules:4\n  again  lint.rules:5\n"
+        self.assertIn("4 lemmas fire on none of 1 manifest\n  twice  lint.rules:3\n  thrice  lint.rules:4\n  again  lint.rules:5\n"
                       "  concat_of_copies  lint.rules:8\n", out)
 
     def test_implied(self):

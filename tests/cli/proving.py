@@ -22,7 +22,7 @@ class Prove(Case):
         self.write("right.rules", RIGHT)
         out = self.prove("right.rules", code=REFINES).stdout
         self.assertRegex(out, r"twice +proved +0,1,2,3,4 ")
-        self.assertIn("1 lemmas: 1 proved", out)
+        self.assertIn("1 lemma: 1 proved", out)
 
     def test_wrong(self):
         self.write("wrong.rules", WRONG)
@@ -142,7 +142,7 @@ class Prove(Case):
         self.assertEqual([one["name"] for one in operators], ["scale"])
         self.assertEqual({one["verdict"] for one in operators}, {"proved"})
         self.assertTrue(all(one["forms"] > 0 for one in operators))
-        self.assertIn(f"1 of them are generic, with {len(operators)} pairs of a lemma and an operator: {len(operators)} proved", run.stdout)
+        self.assertIn(f"1 of them is generic, with {len(operators)} pair{'s' if len(operators) > 1 else ''} of a lemma and an operator: {len(operators)} proved", run.stdout)
 
     def test_json_to_standard_output_only(self):
         self.write("right.rules", RIGHT)

@@ -3,6 +3,7 @@
 
 Every test writes its graphs, manifests and rules to a folder of its own and runs PROGRAM there."""
 import json
+import os
 import pathlib
 import sys
 import unittest
@@ -113,6 +114,21 @@ class BadManifests(MlpCase):
         self.bad_input("absent.yaml", says="cannot read absent.yaml: No such file or directory", identifier="relation/cannot-read")
         self.write("folder/x", "")
         self.bad_input("folder", says="cannot read folder")
+
+    def test_what_does_not_end_or_does_not_begin(self):
+        for name, says in (("/dev/zero", "it is neither a file nor a pipe"), ("silent", "nothing comes out of this pipe")):
+            if name == "silent":
+                os.mkfifo(self.folder / name)
+            self.bad_input(name, says=f"cannot read {name}: {says}", identifier="relation/cannot-read")
+            self.write_mlp(manifest=MLP.replace("seq.json", name))
+            self.bad_input("m.yaml", says=f"{name}: {says}")
+
+    def test_memo_folder(self):
+        manifest = self.write_mlp()
+        self.write("file", "")
+        for value, says in (("", "--memo: the folder has no name"), ("file", "--memo: file is not a folder")):
+            run = self.run_program("check", manifest, "--memo", value, code=BAD_INPUT)
+            self.assertIn(says, run.stderr)
 
     def test_yaml_syntax(self):
         self.write("m.yaml", "sequential: seq.json\ninputs: {w: Shard(0)\nranks: 2\n")
