@@ -129,7 +129,6 @@ ExitCode run(int argc, char** argv) {
       .add_option("--memo", arguments.memo_folder,
                   "Keep there what a check has found, for the next check of the same manifest")
       ->check([](const std::string& path) -> std::string {
-        if (path.empty()) return "the folder has no name";
         std::error_code ignored;
         const bool other =
             std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(path, ignored);

@@ -38,7 +38,7 @@ TABLE = {
 # On so many ranks what they exchange is kept whole (docs/inference.md): where a rule that does so is missing, the terms of all pairs of ranks
 # appear, and the largest e-graph has several times as many nodes.
 MANY = 64
-LARGEST = {"tp": 2000, "tp-sp": 14000, "ep": 4000, "ep-sum": 1200, "latent": 4000, "dp": 1200, "ga": 4000, "pp": 200, "cp": 3000}
+LARGEST = {"tp": 2000, "tp-sp": 6000, "ep": 4000, "ep-sum": 1200, "latent": 4000, "dp": 1200, "ga": 4000, "pp": 200, "cp": 3000}
 
 
 def config(row, n):
