@@ -20,13 +20,16 @@ namespace {
 // operand was made, which its relation hides.
 constexpr Walk::Reach kReaches[] = {
     {1, true, 0, Effort::small}, {2, true, 0, Effort::small}, {2, true, 0, Effort::full},
-    {2, false, 2, Effort::full}, {4, true, 0, Effort::small}, {8, true, 0, Effort::small},
-    {8, true, 0, Effort::full},  {8, false, 0, Effort::full}, {8, false, 2, Effort::full},
+    {4, true, 0, Effort::small}, {8, true, 0, Effort::small}, {8, true, 0, Effort::full},
+    {2, false, 2, Effort::full}, {8, false, 0, Effort::full}, {8, false, 2, Effort::full},
 };
-// So many are made at once, without those for re-opening if a result is carried already. The others are put
-// off: mostly a consumer that carries the operator is resolved by small problems.
-constexpr std::size_t kAtOnce = 4;
-constexpr std::size_t kAtOnceCarrying = 3;
+// So many are made at once, and the first that re-opens, too, if no result is carried and it is no larger
+// than this. The others are put off: mostly a consumer that carries the operator is resolved by small
+// problems.
+constexpr std::size_t kAtOnce = 3;
+constexpr std::size_t kReopening = 6;
+constexpr std::size_t kMostAtOnce = 300;  // applications
+constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
@@ -144,17 +147,25 @@ bool Walk::solve(TermId term, Stage stage) {
     return false;
   }
   const std::span<const Reach> all(kReaches);
-  const bool carrying = std::ranges::any_of(*carried, [&](TermId below) { return joint_.is_result(below); });
-  const std::size_t at_once = carrying ? kAtOnceCarrying : kAtOnce;
+  std::vector<Reach> reaches;
+  if (stage == Stage::put_off) {
+    reaches.assign(all.begin() + kAtOnce, all.end());
+  } else {
+    reaches.assign(all.begin(), all.begin() + kAtOnce);
+    if (std::ranges::none_of(*carried, [&](TermId below) { return joint_.is_result(below); })) {
+      reaches.push_back(all[kReopening]);
+    }
+  }
   carried_at_[term] = *carried;
   Tried& tried = put_off_[term];
   bool solved = false;
-  for (const Reach& reach : stage == Stage::at_once ? all.first(at_once) : all.subspan(at_once)) {
+  for (const Reach& reach : reaches) {
     // Values inside a lowering are carried into its result cheaply; only results are worth large problems.
     if ((reach.reopen > 0 || reach.window > 4) && !joint_.is_result(term)) {
       continue;
     }
-    if (out_of_time() || (solved = attempt(term, *carried, reach, tried))) {
+    const std::size_t most = stage == Stage::at_once && reach.reopen > 0 ? kMostAtOnce : kAnySize;
+    if (out_of_time() || (solved = attempt(term, *carried, reach, most, tried))) {
       break;
     }
   }
@@ -193,7 +204,8 @@ void Walk::settle_with_operands(TermId term) {
   }
 }
 
-bool Walk::attempt(TermId term, const std::vector<TermId>& carried, const Reach& reach, Tried& tried) {
+bool Walk::attempt(TermId term, const std::vector<TermId>& carried, const Reach& reach, std::size_t most,
+                   Tried& tried) {
   Selection selection(joint_);
   std::vector<TermId> terms = carried;
   terms.push_back(term);
@@ -211,6 +223,9 @@ bool Walk::attempt(TermId term, const std::vector<TermId>& carried, const Reach&
     selection.add_definition(definition);
   }
   selection.add_window(reach.window, reach.alike);
+  if (selection.applications().size() > most) {
+    return false;
+  }
   const auto [before, fresh] = tried.emplace(selection.included(), reach.effort);
   if (!fresh) {
     if (before->second == Effort::full || reach.effort == Effort::small) {

@@ -88,7 +88,9 @@ class Walk {
   bool settle_all(const std::vector<TermId>& terms);
   // Settles a term, and if that does not do what it depends on.
   void settle_with_operands(TermId term);
-  bool attempt(TermId term, const std::vector<TermId>& carried, const Reach& reach, Tried& tried);
+  // None is made if it would be of more than `most` applications.
+  bool attempt(TermId term, const std::vector<TermId>& carried, const Reach& reach, std::size_t most,
+               Tried& tried);
   // What saturation shows about the terms; from the memo if an equal problem was solved before.
   const Solution& solution_of(const Selection& selection, const std::vector<TermId>& terms, Effort effort,
                               Leaves leaves);
