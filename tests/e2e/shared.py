@@ -83,18 +83,19 @@ def braces(pattern):
 
 
 def captured(folder):
-    """The rows of the table, without the HLO module and what is left uncut."""
+    """The rows of the table, without the HLO module. What is left uncut fails at many places: anywhere will do."""
     checks = []
     for line in (folder / "README.md").read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         pattern = re.fullmatch(r"`([^`]+\.yaml)`", cells[0])
-        if len(cells) != 4 or not pattern or pattern.group(1).startswith("hlo/") or ".full." in pattern.group(1):
+        if len(cells) != 4 or not pattern or pattern.group(1).startswith("hlo/"):
             continue
         refines = cells[2] == "refines"
-        tensors = re.findall(r"`(\w+)`", cells[3].split("(")[0])
+        uncut = ".full." in pattern.group(1)
+        tensors = [] if uncut else re.findall(r"`(\w+)`", cells[3].split("(")[0])
         manifests = sorted(m for p in braces(pattern.group(1)) for m in folder.glob(p))
         assert manifests, f"nothing matches {pattern.group(1)}"
-        assert refines or tensors, f"no tensor is named for {pattern.group(1)}"
+        assert refines or tensors or uncut, f"no tensor is named for {pattern.group(1)}"
         chain = tensors if len(tensors) > 1 else []
         checks += [Check(f"data/{m.relative_to(folder)}", m, refines, tensors[:1], chain) for m in manifests]
     assert checks, "the table of data/README.md was not understood"
