@@ -57,6 +57,7 @@ class CallNumbers {
  public:
   std::int64_t of_rank(const Call& call, const std::string& op, const std::vector<TermId>& operands);
   std::int64_t of_sequential(graph::NodeIndex node);
+  const std::map<Call, std::int64_t>& of_ranks() const { return ranks_; }
 
  private:
   struct Replicas {

@@ -367,6 +367,15 @@ TermId Programs::term_at_start(const relation::TensorId& tensor) const {
   return (tensor.rank ? lowered_ranks : lowered_sequential).term_at_start(rank, tensor.node);
 }
 
+std::int64_t Programs::number_of(const Call& call) const {
+  if (drawing == Drawing::alike) {
+    return 0;
+  }
+  const std::map<Call, std::int64_t>& numbers = drawing == Drawing::matched ? draws.ranks : calls.of_ranks();
+  const auto known = numbers.find(call);
+  return known == numbers.end() ? 0 : known->second;
+}
+
 TermId Programs::build(const Clean& clean, bool at_start) {
   if (clean.is_leaf()) {
     const NodeIndex node = ranks[clean.leaf.rank].find(clean.leaf.name);

@@ -38,6 +38,8 @@ struct Programs {
   TermId term(const relation::TensorId& tensor) const;
   // The same, but of an input the value that it comes with, which may be changed in place.
   TermId term_at_start(const relation::TensorId& tensor) const;
+  // Calls of the ranks with one number are taken to draw the same; 0: no number.
+  std::int64_t number_of(const Call& call) const;
   // The class of a clean expression of the manifest; kNoTerm when it has no type. Its leaves mean what they
   // hold at the end or, `at_start`, what inputs come with.
   TermId build(const relation::Clean& clean, bool at_start = false);

@@ -173,9 +173,9 @@ def main(program):
             file.unlink()
         checks.run("broken")
         # A folder that cannot be written: a warning, and the same answer.
-        blocked = pathlib.Path(folder) / "file"
-        blocked.write_text("")
-        answer, _, said = checks.report("--memo", str(blocked))
+        file = pathlib.Path(folder) / "file"
+        file.write_text("")
+        answer, _, said = checks.report("--memo", str(file / "below"))
         checks.expect("no folder", answer == broken and "cannot write" in said)
         passed, failed = checks.passed, checks.failed
     print(f"{passed} passed, {failed} failed")

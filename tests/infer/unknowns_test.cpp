@@ -490,6 +490,90 @@ TEST_CASE("sizes of shards add up whatever they are") {
   CHECK(result.assumptions == Strings{"u0 == r0.u0 + r1.u0 + r2.u0 (from the shapes of the inputs)"});
 }
 
+// --- truth values and integers are not real numbers
+
+TEST_CASE("truth values are not added up, whatever adds them") {
+  const std::string known =
+      "in m: b8[4]\nc = aten.ones.default([4]): b8[4]\nz = aten.zeros.default([4]): b8[4]\n"
+      "i = aten.arange.default(4): i64[4]\ns = aten.stack.default([%m, %c]): b8[2,4]\n";
+  const std::string picked = "d = operator.getitem(%l, 0): b8[4]\n";
+  // What a sum makes of m and of truths: true, though m + 1 is 1 where m is 0 only.
+  const std::vector<std::string> sums = {
+      "d = aten.add.Scalar(%m, true): b8[4]\n",
+      "d = aten.add.Tensor(%m, %c): b8[4]\n",
+      "d = aten.sum.dim_IntList(%s, [0]; dtype=\"b8\"): b8[4]\n",
+      "d = aten.cumsum.default(%s, 0; dtype=\"b8\"): b8[2,4]\ne = aten.select.int(%d, 0, 1): b8[4]\n",
+      "d = aten.index_add.default(%m, 0, %i, %c): b8[4]\n",
+      "d = aten.scatter_add.default(%m, 0, %i, %c): b8[4]\n",
+      "d = aten.scatter_reduce.two(%m, 0, %i, %c, \"sum\"): b8[4]\n",
+      "d = aten.put.default(%m, %i, %c, true): b8[4]\n",
+      "d = aten.index_put.default(%m, [%c], %c, true): b8[4]\n",
+      "d = aten.index_put.default(%m, [%i], %c, true): b8[4]\n",
+      "d = aten.addcmul.default(%m, %c, %c): b8[4]\n",
+      "l = aten._foreach_add.Scalar([%m], true): (b8[4])\n" + picked,
+      "l = aten._foreach_add.List([%m], [%c]): (b8[4])\n" + picked,
+      "d = prims.add.default(%m, %c): b8[4]\n",
+      "d = prims.fma.default(%m, %c, %c): b8[4]\n",
+      "d = prims.sum.default(%s, [0]; output_dtype=\"torch.bool\"): b8[4]\n",
+      "d = hlo.add(%m, %c): b8[4]\n",
+      "d = hlo.reduce_sum(%s, 0): b8[4]\n"};
+  for (const std::string& sum : sums) {
+    CAPTURE(sum);
+    const std::string result = sum.find("\ne = ") == std::string::npos ? "d" : "e";
+    const std::string compared = "y = aten.eq.Tensor(%" + result + ", %c): b8[4]\nout y";
+    CHECK(outcome({known + sum + compared, copies(2, known + "y = aten.eq.Tensor(%m, %z): b8[4]\nout y"),
+                   "inputs:\n  m: Replicate\n", "", ""}) == "unproved");
+    CHECK(outcome({known + sum + compared, copies(2, known + sum + compared), "inputs:\n  m: Replicate\n", "",
+                   ""}) == "refines");
+  }
+}
+
+TEST_CASE("averages of integers are rounded") {
+  const auto pooled = [](const std::string& op, const std::string& type) {
+    return "in x: " + type + "[1,1,2,2]\np = " + op + ": " + type +
+           "[1,1,1,1]\ny = aten.mul.Scalar(%p, 4): " + type + "[1,1,1,1]\nout y";
+  };
+  const auto summed = [](const std::string& type) {
+    return "in x: " + type + "[1,1,2,2]\ny = aten.sum.dim_IntList(%x, [2, 3], true): " + type +
+           "[1,1,1,1]\nout y";
+  };
+  for (const std::string op :
+       {"aten.avg_pool2d.default(%x, [2, 2], [2, 2])",
+        "aten.avg_pool2d.default(%x, [2, 2], [2, 2], [0, 0], false, true, 4)",
+        "aten.adaptive_avg_pool2d.default(%x, [1, 1])", "aten.mean.dim(%x, [2, 3], true)"}) {
+    CAPTURE(op);
+    CHECK(outcome({pooled(op, "f32"), copies(2, summed("f32")), "inputs:\n  x: Replicate\n", "", ""}) ==
+          "refines");
+    CHECK(outcome({pooled(op, "i64"), copies(2, summed("i64")), "inputs:\n  x: Replicate\n", "", ""}) ==
+          "unproved");
+  }
+  const auto larger = [](const std::string& of, const std::string& type, const std::string& then) {
+    return "y = aten.upsample_bilinear2d.vec(%" + of + ", [4, 4], false, null): " + type + "[1,1,4,4]\n" +
+           then;
+  };
+  for (const auto& [type, expected] : {std::pair{"f32", "refines"}, {"u8", "unproved"}}) {
+    const std::string in = std::string("in x: ") + type + "[1,1,2,2]\n";
+    const std::string after = std::string("z = aten.mul.Scalar(%y, 4): ") + type + "[1,1,4,4]\nout z";
+    const std::string before = std::string("x4 = aten.mul.Scalar(%x, 4): ") + type + "[1,1,2,2]\n";
+    CHECK(outcome({in + larger("x", type, after),
+                   copies(2, in + before + replaced(larger("x4", type, "out z"), "y = ", "z = ")),
+                   "inputs:\n  x: Replicate\n", "", ""}) == expected);
+  }
+}
+
+TEST_CASE("where a bitcast may put elements is known of one row only") {
+  const auto cast = [](const std::string& op, const std::string& from, const std::string& to) {
+    return "in x: f32[" + from + "]\ny = " + op + ": f32[" + to + "]\nout y";
+  };
+  for (const auto& [from, to, expected] :
+       {std::tuple{"3,2", "2,3", "unproved"}, {"6", "6,1", "refines"}, {"1,6,1", "6", "refines"}}) {
+    const std::string shape = "[" + std::string(to) + "]";
+    CHECK(outcome({cast("aten.view.default(%x, " + shape + ")", from, to),
+                   copies(2, cast("hlo.bitcast(%x)", from, to)), "inputs:\n  x: Replicate\n", "", ""}) ==
+          expected);
+  }
+}
+
 // --- dropout and casts
 
 std::string dropout(const std::string& size, const std::string& probability = "0.5") {
@@ -528,6 +612,19 @@ TEST_CASE("dropout") {
   CHECK(outcome(test) == "unproved");
   test = {dropout("4"), copies(2, dropout("4")), "inputs:\n  x: Partial\nexpect:\n  y: Partial\n", "", ""};
   CHECK(outcome(test) == "unproved");  // each rank has a mask of its own
+
+  // There may be nothing to draw for.
+  for (const std::string drop :
+       {"aten.native_dropout.default(%x, 0.5, true): (f32[0,3], b8[0,3])\ny = operator.getitem(%d, 0)",
+        "aten.dropout.default(%x, 0.5, true): f32[0,3]\ny = aten.relu.default(%d)"}) {
+    const std::string none = "in x: f32[0,3]\nd = " + drop + ": f32[0,3]\nout y";
+    const std::string found = outcome({none, copies(2, none), "inputs:\n  x: Replicate\n", "", ""});
+    CHECK((found == "refines" || found == "unproved"));
+  }
+  const std::string unknown =
+      "in x: f32[\"s0\",3]\ny = aten.dropout.default(%x, 0.5, true): f32[\"s0\",3]\nout y";
+  const std::string sizes = "assume:\n  - s0 == r0.s0\n  - s0 == r1.s0\n  - s0 >= 0\n";
+  CHECK(outcome({unknown, copies(2, unknown), sizes + "inputs:\n  x: Replicate\n", "", ""}) == "refines");
 
   // Sites are told apart by their number.
   const std::string begin = "in x: f32[4]\nc = aten.relu.default(%x): f32[4]\n";

@@ -28,7 +28,7 @@ def layout(s):
     hlo(s, "broadcast", x, [0, 2, 1], [2, 4, 3], to=x.transpose(1, 2))
     hlo(s, "broadcast", 1.5, [], [2], to=torch.full((2,), 1.5))
     hlo(s, "reshape", x, [6, 4], to=x.reshape(6, 4))
-    hlo(s, "bitcast", x, to=x.reshape(4, 6))
+    hlo(s, "bitcast", y, to=y.reshape(1, 3, 1))
     hlo(s, "transpose", x, [2, 0, 1], to=x.permute(2, 0, 1))
     hlo(s, "slice", x, [0, 1, 0], [2, 3, 4], [1, 1, 2], to=x[:, 1:, ::2])
     hlo(s, "concatenate", [x, x + 1], 1, to=torch.cat([x, x + 1], 1))
