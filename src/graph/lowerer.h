@@ -87,7 +87,7 @@ class Lowerer {
   std::optional<tensor::Attr> arguments(std::uint32_t rank, const Arg& arg,
                                         std::vector<TermId>& operands) const;
   static term::Value with_new_values(const Node& at, term::Value value);
-  bool touches_special(std::uint32_t rank, NodeIndex node) const;
+  bool touches_empty(std::uint32_t rank, NodeIndex node) const;
   bool of_random_family(const std::string& op);
   std::optional<TermId> literal(const tensor::Attr& value, const tensor::TensorType& type);
 

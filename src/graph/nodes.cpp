@@ -30,6 +30,8 @@ std::optional<Scalar> number(const Attr& attr) {
 
 // What Evaluator::reason says when an application has no type: `…` is undefined: why.
 constexpr std::string_view kUntyped = "is undefined: ";
+// Truth values are no numbers to add up, whatever a framework makes of their sum: that is no contradiction.
+constexpr std::string_view kRefusesTruths = "requires `not is_bool(";
 
 void flatten(const Attr& value, std::vector<Attr>& out) {
   if (value.kind() != Attr::Kind::list) {
@@ -186,19 +188,17 @@ bool Lowerer::of_random_family(const std::string& op) {
   return random_families_->contains(family(op));
 }
 
-// Whether the node or one of its operands is a tensor without elements, or of truth values: they are no
-// numbers to add up, whatever an operator makes of them.
-bool Lowerer::touches_special(std::uint32_t rank, NodeIndex node) const {
+// Whether the node or one of its operands is a tensor without elements.
+bool Lowerer::touches_empty(std::uint32_t rank, NodeIndex node) const {
   const Node& at = node_of(rank, node);
-  const auto special = [](const TensorType& type) {
-    return type.dtype == tensor::DType::b8 ||
-           std::find(type.shape.begin(), type.shape.end(), Int(0)) != type.shape.end();
+  const auto empty = [](const TensorType& type) {
+    return std::find(type.shape.begin(), type.shape.end(), Int(0)) != type.shape.end();
   };
   bool found = std::any_of(at.results.begin(), at.results.end(),
-                           [&](const auto& type) { return type && special(*type); });
+                           [&](const auto& type) { return type && empty(*type); });
   const auto look = [&](NodeIndex operand) {
     for (const TermId term : ranks_[rank].terms(operand)) {
-      found = found || (term != kNoTerm && special(target_.type(term)));
+      found = found || (term != kNoTerm && empty(target_.type(term)));
     }
   };
   for_each_operand(at, look);
@@ -300,9 +300,10 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
     }
     result.reason = target_.evaluator().reason();
     // A term without a type, not for want of an answer: the operands contradict the operator. Tensors without
-    // elements or of truth values are not asked for that much.
+    // elements are not asked for that much.
     const bool decided = target_.oracle().statistics().unknown == unknown;
-    if (decided && result.reason.find(kUntyped) != std::string::npos && !touches_special(rank, node)) {
+    const auto says = [&](std::string_view what) { return result.reason.find(what) != std::string::npos; };
+    if (decided && says(kUntyped) && !says(kRefusesTruths) && !touches_empty(rank, node)) {
       result.unfit = &lowering;
       result.unfit_reason = result.reason;
     }

@@ -199,6 +199,9 @@ support::Result<Attempt> attempt(Programs& programs, const relation::Manifest& m
     result.asked = questions(programs);
     result.wanted = wanted_terms(programs);
     result.walk->run(result.wanted, needed_relations(programs, result));
+    if (result.walk->result().given_up) {
+      return result;
+    }
     if (auto error = clash_error(programs, *result.walk, manifest)) {
       return *error;
     }
@@ -230,15 +233,15 @@ support::Result<Attempt> decide(Programs& programs, const relation::Manifest& ma
     result = attempt(programs, manifest, engine, options, folder, counters, std::move(known));
     return support::Unit{};
   };
-  const auto decided = [&] { return !result || !result->walk || result->walk->out_of_time(); };
   const bool draws = !programs.lowered_ranks.draws.empty() || !programs.lowered_sequential.draws.empty();
-  if (decided() || !draws || result->kind == VerdictKind::refines) {
+  if (!result || !result->walk || !draws || result->kind == VerdictKind::refines) {
     return result;
   }
   if (auto status = walk_again(Drawing::alike); !status) {
     return status.error();
   }
-  if (decided() || result->kind != VerdictKind::refines) {
+  // What is found where all draw alike is no verdict yet, even if there is no time left.
+  if (!result || !result->walk || result->kind != VerdictKind::refines) {
     return result;
   }
   std::variant<Draws, Failing> matched = match_draws(programs, result->wanted);

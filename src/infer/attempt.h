@@ -22,8 +22,8 @@ struct Attempt {
   std::unique_ptr<Walk> walk;              // none where the ranks disagree on a collective
   std::vector<std::string> impossible;     // look-ups of the sequential program that are never in range
   std::vector<Question> asked;
-  std::vector<TermId> wanted;  // sequential terms to resolve
-  std::unique_ptr<Outputs> answers;
+  std::vector<TermId> wanted;        // sequential terms to resolve
+  std::unique_ptr<Outputs> answers;  // none where the walk was given up
   // `refines` when all questions are answered and nothing is left open; else the operator to blame.
   VerdictKind kind = VerdictKind::unproved;
   std::vector<OutputReport> outputs;

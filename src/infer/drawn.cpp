@@ -297,31 +297,18 @@ bool PlacesOnTheWay::relate(TermId term) {
 }
 
 std::vector<std::string> drawn_assumptions(Programs& programs) {
-  const EGraph& graph = *programs.graph;
   const std::vector<graph::Draw>& draws = programs.lowered_ranks.draws;
-  // Calls of several ranks are told to draw the same, or turned out to.
-  std::map<std::int64_t, std::set<std::uint32_t>> by_number;
-  std::map<TermId, std::set<std::uint32_t>> by_class;
   const auto number = [&](const graph::Draw& draw) {
     return programs.number_of({draw.at.rank, draw.at.node});
   };
+  std::map<std::int64_t, std::set<std::uint32_t>> ranks;  // by number of their calls
   for (const graph::Draw& draw : draws) {
-    by_number[number(draw)].insert(draw.at.rank);
-    by_class[graph.find(draw.term)].insert(draw.at.rank);
+    ranks[number(draw)].insert(draw.at.rank);
   }
   std::set<std::string> replicated;
-  std::set<std::int64_t> named_number;
-  std::set<TermId> named_class;
-  std::set<Call> calls;
+  std::set<std::int64_t> named{0};  // 0: calls that are not told apart
   for (const graph::Draw& draw : draws) {
-    const TermId drawn = graph.find(draw.term);
-    const bool new_number = number(draw) == 0 || named_number.insert(number(draw)).second;
-    const bool new_class = named_class.insert(drawn).second;
-    // One call may draw several values: the numbers and their mask.
-    const bool first = calls.emplace(draw.at.rank, draw.at.node).second;
-    const bool shared =
-        (number(draw) != 0 && by_number[number(draw)].size() > 1) || by_class[drawn].size() > 1;
-    if (first && shared && new_number && new_class) {
+    if (ranks[number(draw)].size() > 1 && named.insert(number(draw)).second) {
       const Place place = programs.distributed->place(draw.term);
       replicated.insert("r" + std::to_string(place.rank) + "." + place.tensor +
                         (place.loc.empty() ? "" : " (" + place.loc + ")"));
