@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 #include <variant>
 
 #include "definedness.h"
@@ -218,16 +219,22 @@ support::Result<Attempt> decide(Programs& programs, const relation::Manifest& ma
                                 const WalkOptions& options, const MemoFolder& folder,
                                 egraph::Counters& counters) {
   auto result = attempt(programs, manifest, engine, options, folder, counters);
+  // What sizes are found to be where all calls draw alike holds there only.
+  const std::pair certain(programs.sizes, programs.found_sizes);
   // Lowers both programs again and makes another attempt, with what was found so far.
   const auto walk_again = [&](Drawing drawing) -> support::Status {
     std::optional<KeptSolutions> known = options.memo ? result->walk->memo().save() : std::nullopt;
     result = Attempt();  // it looks at the programs as they were
+    const relation::Sizes sizes = programs.sizes;
+    if (drawing == Drawing::matched) {
+      programs.sizes = certain.first;
+      programs.found_sizes = certain.second;
+    }
     programs.drawing = drawing;
-    const std::size_t sizes = programs.sizes.size();
     if (auto status = lower_again(programs, manifest, engine); !status) {
       return status.error();
     }
-    if (programs.sizes.size() != sizes) {
+    if (programs.sizes != sizes) {
       known.reset();  // the facts are others
     }
     result = attempt(programs, manifest, engine, options, folder, counters, std::move(known));
