@@ -1,9 +1,11 @@
 // Making resolved expressions.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "rules/expressions.h"
 
@@ -40,6 +42,28 @@ inline bool is_literal(const Expr& expr, tensor::Attr::Kind kind) {
   return expr.kind == ExprKind::literal && expr.value.kind() == kind;
 }
 
+// Whether it is a literal, or a variable in the place of which one may stand.
+inline bool may_be_literal(const Expr& expr) {
+  return expr.kind == ExprKind::literal || expr.kind == ExprKind::variable;
+}
+
+// Whether an argument of a definition may stand wherever its parameter is mentioned: otherwise it is computed
+// once, under a name.
+inline bool stands_in_place(const Expr& argument, std::size_t mentioned) {
+  return mentioned < 2 || argument.kind == ExprKind::variable || argument.kind == ExprKind::literal ||
+         argument.kind == ExprKind::wildcard;
+}
+
+// A name that no variable has.
+inline std::string fresh_name(const std::string& name, const std::vector<Variable>& slots) {
+  const auto taken = [&](const std::string& text) {
+    return std::any_of(slots.begin(), slots.end(), [&](const Variable& v) { return v.name == text; });
+  };
+  std::string fresh = name;
+  for (int n = 1; taken(fresh); ++n) fresh = name + "_" + std::to_string(n);
+  return fresh;
+}
+
 // The number a literal is, as a scalar.
 inline std::optional<sym::Scalar> number_of(const Expr& expr) {
   if (is_literal(expr, tensor::Attr::Kind::integer)) return sym::Scalar(expr.value.as_int());
@@ -52,6 +76,13 @@ inline Typed number_literal(const sym::Scalar& value, bool scalar, support::Span
   const std::optional<sym::Int> integer = value.is_infinite() ? std::nullopt : value.as_int();
   if (integer && !scalar) return literal(tensor::Attr::of(*integer), ty(Base::integer), span);
   return literal(tensor::Attr::of(value), ty(Base::scalar), span);
+}
+
+// -value of a number.
+inline std::optional<Typed> negated(const Expr& value, support::Span span) {
+  const std::optional<sym::Scalar> number = number_of(value);
+  if (!number) return std::nullopt;
+  return number_literal(-*number, is_literal(value, tensor::Attr::Kind::scalar), span);
 }
 
 inline bool wants_scalar(const Type* hint) {

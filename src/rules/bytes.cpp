@@ -8,6 +8,7 @@
 #include "entangle/rules/cache.h"
 #include "entangle/support/check.h"
 #include "entangle/support/hash.h"
+#include "rules/uses.h"
 
 namespace entangle::rules {
 
@@ -208,6 +209,14 @@ static void fields(A& a, Lowering& x) {
            MaybeNumber{x.site}, MaybeNumber{x.draw}, x.condition, x.random);
 }
 template <class A>
+static void fields(A& a, DefinitionBody& x) {
+  a(x.slots, x.uses, x.body);
+}
+template <class A>
+static void fields(A& a, DefinitionHead& x) {
+  a(x.size);
+}
+template <class A>
 static void fields(A& a, LoweringHead& x) {
   a(x.op, x.random, x.size, x.hash);
 }
@@ -227,7 +236,7 @@ static void fields(A& a, LemmaHead& x) {
 template <class A>
 static void fields(A& a, Contents& x) {
   a(x.predicates, x.functions, x.laws, x.accept, x.fingerprint, x.lowerings, x.lowerings_by_op, x.operators,
-    x.op_by_name, x.lemmas);
+    x.op_by_name, x.lemmas, x.definitions);
 }
 
 template <class T>
@@ -241,6 +250,7 @@ T read_declaration(std::string_view bytes, const std::vector<support::FileId>& f
 template Operator read_declaration(std::string_view bytes, const std::vector<support::FileId>& files);
 template Lemma read_declaration(std::string_view bytes, const std::vector<support::FileId>& files);
 template Lowering read_declaration(std::string_view bytes, const std::vector<support::FileId>& files);
+template DefinitionBody read_declaration(std::string_view bytes, const std::vector<support::FileId>& files);
 
 LoweringHead write_lowering(Writer& writer, const Lowering& lowering) {
   const std::size_t before = writer.size();
@@ -269,6 +279,10 @@ static std::vector<std::size_t> sizes_of(const std::vector<Head>& heads) {
   sizes.reserve(heads.size());
   for (const Head& head : heads) sizes.push_back(head.size);
   return sizes;
+}
+
+static DefinitionHead head_of(const DefinitionBody&) {
+  return {};
 }
 
 // The heads of declarations, and all their bytes in order.
@@ -302,11 +316,23 @@ Operators operator_list(const std::vector<Operator>& operators, const std::vecto
   return {std::move(heads), std::move(*bytes), kept, files};
 }
 
-Lemmas lemma_list(const std::vector<Lemma>& lemmas, const std::vector<support::FileId>& files) {
-  auto [heads, all] = encode<LemmaHead>(lemmas, files);
+// A list of declarations whose heads point into nothing.
+template <class T, class Head>
+static DeclarationList<T, Head> list_of(const std::vector<T>& declarations,
+                                        const std::vector<support::FileId>& files) {
+  auto [heads, all] = encode<Head>(declarations, files);
   const auto kept = std::make_shared<const std::string>(std::move(all));
   auto bytes = parts_of(kept, *kept, sizes_of(heads));
   return {std::move(heads), std::move(*bytes), kept, files};
+}
+
+Lemmas lemma_list(const std::vector<Lemma>& lemmas, const std::vector<support::FileId>& files) {
+  return list_of<Lemma, LemmaHead>(lemmas, files);
+}
+
+Definitions definition_list(const std::vector<DefinitionBody>& definitions,
+                            const std::vector<support::FileId>& files) {
+  return list_of<DefinitionBody, DefinitionHead>(definitions, files);
 }
 
 // The way from the private parts of rule sets to bytes and back.
@@ -323,13 +349,16 @@ struct RuleSetParts {
     // As Contents are read.
     writer(rules.predicates(), rules.functions(), rules.laws(), accept, rules.fingerprint(),
            heads(rules.lowerings()), rules.lowerings_by_op_, heads(rules.operators()), rules.op_by_name_,
-           heads(rules.lemmas()));
+           heads(rules.lemmas()), heads(rules.definitions_));
     for (std::size_t k = 0; k < rules.operators().size(); ++k) writer.append(rules.operators().bytes(k));
     for (std::size_t k = 0; k < rules.lemmas().size(); ++k) writer.append(rules.lemmas().bytes(k));
+    const Definitions& definitions = rules.definitions_;
+    for (std::size_t k = 0; k < definitions.size(); ++k) writer.append(definitions.bytes(k));
   }
 
   static std::shared_ptr<const RuleSet> assemble(Contents contents, Lowerings::Bytes lowerings,
                                                  Operators::Bytes operators, Lemmas::Bytes lemmas,
+                                                 Definitions::Bytes definitions,
                                                  const std::shared_ptr<const void>& owner,
                                                  const std::vector<support::FileId>& files) {
     auto rules = std::make_shared<RuleSet>();
@@ -342,7 +371,9 @@ struct RuleSetParts {
     rules->fingerprint_ = contents.fingerprint;
     rules->files_ = files;
     rules->lowerings_by_op_ = std::move(contents.lowerings_by_op);
-    rules->lowerings_ = Lowerings(std::move(contents.lowerings), std::move(lowerings), owner, files);
+    rules->definitions_ = Definitions(std::move(contents.definitions), std::move(definitions), owner, files);
+    rules->lowerings_ = Lowerings(std::move(contents.lowerings), std::move(lowerings), owner, files,
+                                  expanding(rules->definitions_));
     for (std::size_t k = 0; k < files.size(); ++k) {
       if (contents.accept[k] != Accept::none) rules->accept_.emplace(files[k], contents.accept[k]);
     }
@@ -399,10 +430,14 @@ std::shared_ptr<const RuleSet> read_contents(Reader& reader, const std::shared_p
   std::optional<Lemmas::Bytes> lemmas = parts_of(owner, reader.rest(), sizes_of(contents.lemmas));
   if (!lemmas) return nullptr;
   for (const LemmaHead& head : contents.lemmas) reader.skip(head.size);
+  std::optional<Definitions::Bytes> definitions =
+      parts_of(owner, reader.rest(), sizes_of(contents.definitions));
+  if (!definitions) return nullptr;
+  for (const DefinitionHead& head : contents.definitions) reader.skip(head.size);
   std::optional<Lowerings::Bytes> lowerings = source(contents.lowerings);
   if (!lowerings) return nullptr;
   return RuleSetParts::assemble(std::move(contents), std::move(*lowerings), std::move(*operators),
-                                std::move(*lemmas), owner, files);
+                                std::move(*lemmas), std::move(*definitions), owner, files);
 }
 
 std::shared_ptr<const RuleSet> from_bytes(std::string bytes, const std::vector<support::FileId>& files) {

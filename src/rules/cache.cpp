@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 // An entry: this, the size of the head, the head (an Entry and the contents of the rule set), the hash of the
 // head, and the bytes of the lowerings, whose sizes and hashes the contents hold. Only what a program uses of
 // the last part is ever read.
-constexpr std::string_view kMagic = "entangle rules 5\n";
+constexpr std::string_view kMagic = "entangle rules 6\n";
 
 struct File {
   std::string path;

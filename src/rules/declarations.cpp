@@ -1,6 +1,5 @@
 // The first pass: what is declared, with which parameters.
 #include <algorithm>
-#include <atomic>
 #include <numeric>
 
 #include "entangle/rules/bytes.h"
@@ -45,8 +44,12 @@ void count_uses(const syntax::Node& node, const std::vector<Parameter>& paramete
 
 }  // namespace
 
-Resolver::Resolver(const std::vector<syntax::File>& files, std::vector<support::Diagnostic>& diagnostics)
-    : Signatures(declared_, diagnostics), files_(files), rules_(std::make_shared<RuleSet>()) {}
+Resolver::Resolver(const std::vector<syntax::File>& files, Bodies bodies,
+                   std::vector<support::Diagnostic>& diagnostics)
+    : Signatures(declared_, diagnostics),
+      files_(files),
+      bodies_(bodies),
+      rules_(std::make_shared<RuleSet>()) {}
 
 Globals Resolver::globals_of(const RuleSet& rules) {
   Globals globals;
@@ -104,6 +107,7 @@ std::shared_ptr<const RuleSet> Resolver::run() {
       }
     }
   }
+  keep_shared_bodies();
   resolve_lowerings(lowerings);
   rules_->operators_ = operator_list(operators_, rules_->files_);
   std::vector<OpId>& by_name = rules_->op_by_name_;
@@ -178,7 +182,8 @@ void Resolver::resolve_lowerings(const std::vector<Lowered>& all) {
   std::iota(by_op.begin(), by_op.end(), 0U);
   std::ranges::stable_sort(by_op, {}, [&](std::uint32_t k) { return entries[k].op; });
   auto bytes = [kept](std::size_t index) { return std::string(kept->parts[index]); };
-  rules_->lowerings_ = Lowerings(std::move(entries), std::move(bytes), kept, rules_->files_);
+  rules_->lowerings_ =
+      Lowerings(std::move(entries), std::move(bytes), kept, rules_->files_, expanding(rules_->definitions_));
 }
 
 void Resolver::collect(const syntax::File& file, const syntax::Declaration& declaration) {
@@ -340,49 +345,6 @@ void Resolver::implied_functions() {
       }
     }
   }
-}
-
-// Each definition by itself, so that its errors are reported once and where they are. Where there are none
-// all of them at the same time; otherwise in order, since a definition with errors is not looked into by
-// those after it.
-void Resolver::check_definitions() {
-  std::vector<Definition*> all;
-  for (const syntax::File& file : files_) {
-    for (const syntax::Declaration& declaration : file.declarations) {
-      const auto* text = std::get_if<syntax::DefText>(&declaration.content);
-      if (text == nullptr) continue;
-      const auto found = declared_.definitions.find(text->name.text);
-      if (found != declared_.definitions.end() && found->second.text == text) all.push_back(&found->second);
-    }
-  }
-  constexpr std::size_t kBlock = 16;
-  std::atomic<bool> wrong = false;
-  support::for_each_index((all.size() + kBlock - 1) / kBlock, [&](std::size_t block) {
-    std::vector<support::Diagnostic> diagnostics;
-    const std::size_t end = std::min(all.size(), (block + 1) * kBlock);
-    for (std::size_t k = block * kBlock; k < end && diagnostics.empty(); ++k) {
-      check_definition(*all[k], diagnostics);
-    }
-    if (!diagnostics.empty()) wrong = true;
-  });
-  if (!wrong) return;
-  for (Definition* definition : all) {
-    const std::size_t before = diagnostics_.size();
-    check_definition(*definition, diagnostics_);
-    definition->broken = diagnostics_.size() > before;
-  }
-}
-
-void Resolver::check_definition(const Definition& definition, std::vector<support::Diagnostic>& diagnostics) {
-  std::vector<Variable> slots;
-  Expressions expressions(globals_, diagnostics, slots);
-  const bool scalars = !definition.parameters.empty() &&
-                       std::all_of(definition.parameters.begin(), definition.parameters.end(),
-                                   [](const Parameter& p) { return p.type.base == Base::scalar; });
-  expressions.set_scalars(scalars);
-  for (const Parameter& parameter : definition.parameters) expressions.declare(parameter);
-  expressions.set_inside(definition);
-  static_cast<void>(expressions.resolve(definition.text->body));
 }
 
 }  // namespace entangle::rules

@@ -41,6 +41,10 @@ class Expressions {
   void set_inside(const Definition& definition) { open_.push_back(&definition); }
   // Names of scalar functions are told from operators as in values.
   void set_scalars(bool scalars) { scalars_ = scalars; }
+  // How many uses of definitions were met, those in their bodies included.
+  std::size_t expansions() const { return expansions_; }
+  // Whether what was resolved might have been something else if a variable in it had been a literal.
+  bool depends_on_literals() const { return depends_on_literals_; }
   // Whether the slot has been mentioned.
   bool used(Slot slot) const { return slot < used_.size() && used_[slot]; }
 
@@ -127,6 +131,11 @@ class Expressions {
   void attributes(const syntax::Node& node, const Operator& op, Expr& into);
   Expr attribute(const syntax::Node& node, const Parameter& parameter);
   Typed expand(const syntax::Node& node, const Definition& definition);
+  std::optional<std::vector<const syntax::Node*>> arguments_of(const syntax::Node& node,
+                                                               const Definition& definition);
+  bool may_share(const Definition& definition, const std::vector<Typed>& arguments) const;
+  Typed use(const syntax::Node& node, const Template& shared, std::vector<Typed> arguments);
+  Typed in_place(const syntax::Node& node, const Definition& definition, std::vector<Typed> arguments);
 
   const Globals& globals_;
   std::vector<support::Diagnostic>& diagnostics_;
@@ -141,6 +150,7 @@ class Expressions {
   bool scalars_ = false;
   std::vector<const Definition*> open_;  // those whose bodies are being resolved
   std::size_t expansions_ = 0;
+  bool depends_on_literals_ = false;
 };
 
 }  // namespace entangle::rules

@@ -1,6 +1,8 @@
 // What all rule files together declare, as needed to resolve an expression.
 #pragma once
 
+#include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,12 +14,26 @@
 
 namespace entangle::rules {
 
+// Of the operators that an expression applies, whether one is random, and whether one is drawn.
+struct Chance {
+  bool random = false, drawn = false;
+};
+
+// A definition whose body is the same in all uses with arguments that fit, but for these.
+struct Template {
+  std::uint32_t number = 0;  // in the rule set's list of bodies
+  Ty type;
+  std::size_t expansions = 0;  // uses of definitions in it, those in their bodies included
+  Chance chance;               // when it is known which operators are random
+};
+
 struct Definition {
   const syntax::DefText* text = nullptr;
   std::vector<Parameter> parameters;  // those before `;`, then the others
   std::vector<std::size_t> uses;      // how often the body mentions each parameter
   std::size_t positional = 0;
-  bool broken = false;  // its own body has errors: uses are not looked at
+  bool broken = false;               // its own body has errors: uses are not looked at
+  const Template* shared = nullptr;  // nothing: the body is resolved anew for each use
 };
 
 struct Globals {
@@ -29,10 +45,13 @@ struct Globals {
   const std::vector<Predicate>* predicates = nullptr;
   std::unordered_map<std::string_view, std::size_t> predicate_ids;
   std::unordered_map<std::string_view, std::size_t> function_arity;
+  std::deque<Template> templates;  // by number
 
   const Operator& op(OpId id) const { return declared != nullptr ? (*declared)[id] : rules->op(id); }
   // All names that may be called, for suggestions.
   std::vector<std::string> callable() const;
 };
+
+Chance chance_in(const Expr& expr, const Globals& globals);
 
 }  // namespace entangle::rules

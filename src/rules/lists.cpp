@@ -92,6 +92,7 @@ Typed Expressions::index(const Node& node) {
       }
       return finish(std::move(expr), part);
     }
+    depends_on_literals_ = true;
     return finish(std::move(expr), ty(Base::any));
   }
   return finish(std::move(expr), entry_of(base.ty));

@@ -196,10 +196,20 @@ class Loader {
   std::set<std::string> added_;
 };
 
+bool has_errors(const std::vector<support::Diagnostic>& diagnostics) {
+  return std::ranges::any_of(diagnostics,
+                             [](const auto& d) { return d.severity == support::Severity::error; });
+}
+
 Loaded finish(Loader loader) {
   Loaded result;
-  Resolver resolver(loader.files, loader.diagnostics);
-  std::shared_ptr<const RuleSet> rules = resolver.run();
+  std::vector<support::Diagnostic> found;
+  std::shared_ptr<const RuleSet> rules = Resolver(loader.files, Bodies::shared, found).run();
+  if (has_errors(found)) {
+    found.clear();
+    rules = Resolver(loader.files, Bodies::anew, found).run();
+  }
+  std::move(found.begin(), found.end(), std::back_inserter(loader.diagnostics));
   std::map<support::FileId, std::size_t> order;
   for (const syntax::File& file : loader.files) order.emplace(file.file, order.size());
   const auto place = [&](const support::Diagnostic& d) {
@@ -209,10 +219,8 @@ Loaded finish(Loader loader) {
   };
   std::stable_sort(loader.diagnostics.begin(), loader.diagnostics.end(),
                    [&](const auto& a, const auto& b) { return place(a) < place(b); });
-  const bool errors = std::any_of(loader.diagnostics.begin(), loader.diagnostics.end(),
-                                  [](const auto& d) { return d.severity == support::Severity::error; });
   result.diagnostics = std::move(loader.diagnostics);
-  if (!errors) result.rules = std::move(rules);
+  if (!has_errors(result.diagnostics)) result.rules = std::move(rules);
   return result;
 }
 
@@ -229,6 +237,14 @@ Loaded load_rules(const std::vector<std::string>& paths, const std::vector<std::
 Loaded load_rules(const std::vector<std::string>& paths, const std::vector<std::string>& folders) {
   std::vector<std::string> absent;
   return load_rules(paths, folders, absent);
+}
+
+std::shared_ptr<const RuleSet> load_rules(const std::vector<std::string>& paths,
+                                          const std::vector<std::string>& folders, Bodies bodies) {
+  Loader loader(folders);
+  loader.add_paths(paths);
+  std::shared_ptr<const RuleSet> rules = Resolver(loader.files, bodies, loader.diagnostics).run();
+  return has_errors(loader.diagnostics) ? nullptr : rules;
 }
 
 Loaded load_rules_text(const std::string& name, const std::string& text,

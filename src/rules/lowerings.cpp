@@ -44,24 +44,13 @@ Lowering LoweringResolver::resolve(const syntax::LoweringText& text, support::Sp
     }
     lowering.body = std::move(body.expr);
   }
-  Chance chance;
-  find_chance(lowering.body, chance);
+  const Chance chance = chance_in(lowering.body, globals_);
   lowering.random = chance.random;
   if (lowering.draw == kNoSlot && chance.drawn) {
     report(id::clause, lowering.span,
            "what draws for each place names its places by `draw`: `places(x; draw)`");
   }
   return lowering;
-}
-
-void LoweringResolver::find_chance(const Expr& expr, Chance& found) const {
-  if (expr.kind == ExprKind::apply && expr.op != kNoOp) {
-    const Operator& op = globals_.op(expr.op);
-    found.random = found.random || op.random;
-    found.drawn = found.drawn || op.drawn;
-  }
-  for (const Expr& arg : expr.args) find_chance(arg, found);
-  for (const Expr& attr : expr.attrs) find_chance(attr, found);
 }
 
 }  // namespace entangle::rules

@@ -16,13 +16,6 @@ class LoweringResolver : private Signatures {
       : Signatures(globals, diagnostics) {}
 
   Lowering resolve(const syntax::LoweringText& text, support::Span span);
-
- private:
-  // Of the operators that an expression applies, whether one is random, and whether one is drawn.
-  struct Chance {
-    bool random = false, drawn = false;
-  };
-  void find_chance(const Expr& expr, Chance& found) const;
 };
 
 }  // namespace entangle::rules

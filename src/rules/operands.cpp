@@ -219,6 +219,75 @@ Expr Expressions::attribute(const Node& node, const Parameter& parameter) {
   return result;
 }
 
+// The arguments of a use by parameter, null where there is none. Nothing after an error.
+std::optional<std::vector<const Node*>> Expressions::arguments_of(const Node& node,
+                                                                  const Definition& definition) {
+  const std::string& name = definition.text->name.text;
+  std::vector<const Node*> given(definition.parameters.size(), nullptr);
+  std::size_t position = 0;
+  for (const std::vector<Item>* items : {&node.parts->items, &node.parts->attributes}) {
+    for (const Item& item : *items) {
+      if (item.kind == Item::Kind::named && item.parts[0].kind == NodeKind::name) {
+        const auto at = std::find_if(definition.parameters.begin(), definition.parameters.end(),
+                                     [&](const Parameter& p) { return p.name == item.parts[0].text; });
+        if (at == definition.parameters.end()) {
+          report(id::unknown_attribute, item.parts[0].span,
+                 "`" + name + "` has no parameter `" + item.parts[0].text + "`",
+                 support::did_you_mean(item.parts[0].text, names_of(definition.parameters)));
+          return std::nullopt;
+        }
+        given[static_cast<std::size_t>(at - definition.parameters.begin())] = &item.parts[1];
+      } else if (item.kind != Item::Kind::plain || position == given.size()) {
+        report(id::arity, item.span, "`" + name + "` takes " + count(given.size(), "argument"));
+        return std::nullopt;
+      } else {
+        given[position++] = &item.parts[0];
+      }
+    }
+  }
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (given[i] != nullptr || definition.parameters[i].default_value) continue;
+    report(id::arity, node.children[0].span, "`" + name + "` needs `" + definition.parameters[i].name + "`");
+    return std::nullopt;
+  }
+  return given;
+}
+
+// Whether the body is the one that all uses share: names and types are found as with the parameters' types,
+// and nothing in it asks how an argument is written.
+bool Expressions::may_share(const Definition& definition, const std::vector<Typed>& arguments) const {
+  const bool place = place_ == Place::lowering || place_ == Place::collective || place_ == Place::definition;
+  if (definition.shared == nullptr || !place || scalars_) return false;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Expr& expr = arguments[i].expr;
+    const Base base = definition.parameters[i].type.base;
+    const bool tensors = base == Base::tensor || base == Base::operand;
+    if (expr.kind == ExprKind::wildcard || expr.kind == ExprKind::star) return false;
+    if (expr.kind == ExprKind::literal && (tensors || expr.value.is_none())) return false;
+    if (expr.kind == ExprKind::list && tensors) return false;
+    if (!arguments[i].ty.parts.empty()) return false;
+    // A number is an operand, but its own kind of operand.
+    if (base == Base::operand && is_number(arguments[i].ty.type) &&
+        arguments[i].ty.type.base != Base::operand) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Typed Expressions::use(const Node& node, const Template& shared, std::vector<Typed> arguments) {
+  expansions_ += shared.expansions;
+  if (expansions_ > kMostExpansions) {
+    report(id::too_large, node.children[0].span, "definitions make this declaration too large");
+  }
+  Expr expr = make(ExprKind::use, node.span);
+  expr.slot = shared.number;
+  expr.name = node.children[0].text;
+  expr.args.reserve(arguments.size());
+  for (Typed& argument : arguments) expr.args.push_back(std::move(argument.expr));
+  return finish(std::move(expr), shared.type);
+}
+
 // A use of a definition is its body, with the arguments in the places of the parameters. An argument that is
 // needed more than once is computed once.
 Typed Expressions::expand(const Node& node, const Definition& definition) {
@@ -234,28 +303,27 @@ Typed Expressions::expand(const Node& node, const Definition& definition) {
     }
     return failed;
   }
-  std::vector<const Node*> given(definition.parameters.size(), nullptr);
-  std::size_t position = 0;
-  for (const std::vector<Item>* items : {&node.parts->items, &node.parts->attributes}) {
-    for (const Item& item : *items) {
-      if (item.kind == Item::Kind::named && item.parts[0].kind == NodeKind::name) {
-        const auto at = std::find_if(definition.parameters.begin(), definition.parameters.end(),
-                                     [&](const Parameter& p) { return p.name == item.parts[0].text; });
-        if (at == definition.parameters.end()) {
-          report(id::unknown_attribute, item.parts[0].span,
-                 "`" + name + "` has no parameter `" + item.parts[0].text + "`",
-                 support::did_you_mean(item.parts[0].text, names_of(definition.parameters)));
-          return failed;
-        }
-        given[static_cast<std::size_t>(at - definition.parameters.begin())] = &item.parts[1];
-      } else if (item.kind != Item::Kind::plain || position == given.size()) {
-        report(id::arity, item.span, "`" + name + "` takes " + count(given.size(), "argument"));
-        return failed;
-      } else {
-        given[position++] = &item.parts[0];
-      }
+  const auto given = arguments_of(node, definition);
+  if (!given) return failed;
+  std::vector<Typed> arguments;
+  arguments.reserve(given->size());
+  for (std::size_t i = 0; i < given->size(); ++i) {
+    const Parameter& parameter = definition.parameters[i];
+    if ((*given)[i] == nullptr) {
+      arguments.push_back({*parameter.default_value, {parameter.type, {}}});
+      continue;
     }
+    Typed argument = resolve(*(*given)[i], &parameter.type);
+    check(argument, parameter.type);
+    arguments.push_back(std::move(argument));
   }
+  if (definition.broken) return failed;
+  if (may_share(definition, arguments)) return use(node, *definition.shared, std::move(arguments));
+  return in_place(node, definition, std::move(arguments));
+}
+
+// The body, resolved for these arguments.
+Typed Expressions::in_place(const Node& node, const Definition& definition, std::vector<Typed> arguments) {
   struct Bound {
     Slot slot;
     std::string name;
@@ -263,42 +331,25 @@ Typed Expressions::expand(const Node& node, const Definition& definition) {
   };
   std::vector<Bound> lets;
   std::vector<Entry> entries;
-  for (std::size_t i = 0; i < given.size(); ++i) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Parameter& parameter = definition.parameters[i];
+    Typed& argument = arguments[i];
     Entry entry;
     entry.name = parameter.name;
     entry.ty = {parameter.type, {}};
-    if (given[i] == nullptr) {
-      if (!parameter.default_value) {
-        report(id::arity, node.children[0].span, "`" + name + "` needs `" + parameter.name + "`");
-        return failed;
-      }
-      entry.alias = *parameter.default_value;
-      entries.push_back(std::move(entry));
-      continue;
-    }
-    Typed argument = resolve(*given[i], &parameter.type);
-    check(argument, parameter.type);
     if (!is_any(argument.ty.type) || !argument.ty.parts.empty()) entry.ty = argument.ty;
-    const bool simple = argument.expr.kind == ExprKind::variable || argument.expr.kind == ExprKind::literal ||
-                        argument.expr.kind == ExprKind::wildcard || place_ == Place::pattern;
-    if (simple || definition.uses[i] < 2) {
+    if (place_ == Place::pattern || stands_in_place(argument.expr, definition.uses[i])) {
       entry.alias = std::move(argument.expr);
     } else {
       // A name of its own, so that the text of the result means the same.
-      std::string fresh = parameter.name;
-      const auto taken = [&] {
-        return std::any_of(slots_.begin(), slots_.end(), [&](const Variable& v) { return v.name == fresh; });
-      };
-      for (int n = 1; taken(); ++n) fresh = parameter.name + "_" + std::to_string(n);
+      std::string fresh = fresh_name(parameter.name, slots_);
       entry.slot = static_cast<Slot>(slots_.size());
       slots_.push_back({fresh, entry.ty.type, node.span});
       used_.resize(slots_.size());
-      lets.push_back({entry.slot, fresh, std::move(argument.expr)});
+      lets.push_back({entry.slot, std::move(fresh), std::move(argument.expr)});
     }
     entries.push_back(std::move(entry));
   }
-  if (definition.broken) return failed;
   const std::size_t mark = enter();
   const std::size_t visible = std::exchange(visible_, mark);
   for (Entry& entry : entries) scope_.push_back(std::move(entry));
@@ -307,7 +358,8 @@ Typed Expressions::expand(const Node& node, const Definition& definition) {
   Typed body = resolve(definition.text->body);
   open_.pop_back();
   for (std::size_t i = before; i < diagnostics_.size(); ++i) {
-    diagnostics_[i].notes.push_back({node.children[0].span, "in this use of `" + name + "`"});
+    diagnostics_[i].notes.push_back(
+        {node.children[0].span, "in this use of `" + definition.text->name.text + "`"});
   }
   visible_ = visible;
   leave(mark);

@@ -23,9 +23,7 @@ Typed Expressions::unary(const Node& node, const Type* hint) {
     return finish(std::move(expr), ty(Base::boolean));
   }
   Typed operand = resolve(node.children[0], hint);
-  if (const std::optional<sym::Scalar> value = number_of(operand.expr)) {
-    return number_literal(-*value, is_literal(operand.expr, Attr::Kind::scalar), node.span);
-  }
+  if (std::optional<Typed> number = negated(operand.expr, node.span)) return std::move(*number);
   if (!is_number(operand.ty.type)) {
     report(id::type, operand.expr.span, "expected a number, this is " + describe(operand.ty.type),
            operand.ty.type.base == Base::tensor ? "`scale(x; -1)` negates a tensor" : "");
@@ -163,6 +161,9 @@ Typed Expressions::arithmetic(const Node& node, const Type* hint) {
     const bool scalar = wants_scalar(hint) || is_literal(expr.args[0], Attr::Kind::scalar) ||
                         is_literal(expr.args[1], Attr::Kind::scalar);
     return number_literal(*quotient, scalar, node.span);
+  }
+  if (node.operation == Operation::divide && may_be_literal(expr.args[0]) && may_be_literal(expr.args[1])) {
+    depends_on_literals_ = true;
   }
   Ty type = ty(Base::any);
   if (is_integer_like(types[0].type) && is_integer_like(types[1].type)) {

@@ -256,6 +256,7 @@ class Printer {
         return call(expr);
       case ExprKind::scalar_call:
       case ExprKind::predicate:
+      case ExprKind::use:
         return expr.name + "(" + list(expr.args) + ")";
       case ExprKind::star:
         return "*" + print(expr.args[0], kUnary);

@@ -10,13 +10,15 @@
 #include "entangle/rules/ruleset.h"
 #include "rules/lowerings.h"
 #include "rules/signatures.h"
+#include "rules/uses.h"
 
 namespace entangle::rules {
 
 class Resolver : private Signatures {
  public:
   // The files must outlive the resolver; in the order of their inclusion.
-  Resolver(const std::vector<syntax::File>& files, std::vector<support::Diagnostic>& diagnostics);
+  Resolver(const std::vector<syntax::File>& files, Bodies bodies,
+           std::vector<support::Diagnostic>& diagnostics);
 
   std::shared_ptr<const RuleSet> run();
 
@@ -33,8 +35,13 @@ class Resolver : private Signatures {
   void collect_acceptance(const syntax::Acceptance& text, support::FileId file);
   bool fresh_name(const syntax::Name& name, std::string_view what);
   void implied_functions();
+
+  // definitions.cpp
   void check_definitions();
-  void check_definition(const Definition& definition, std::vector<support::Diagnostic>& diagnostics);
+  void check_each(const std::vector<Definition*>& all);
+  void share_bodies(const std::vector<Definition*>& all);
+  // When it is known which operators are random.
+  void keep_shared_bodies();
 
   // operators.cpp
   void resolve_operator(const syntax::OperatorText& text, Operator& op);
@@ -62,9 +69,11 @@ class Resolver : private Signatures {
   void resolve_lowerings(const std::vector<Lowered>& all);
 
   const std::vector<syntax::File>& files_;
+  const Bodies bodies_;
   std::shared_ptr<RuleSet> rules_;
   std::vector<Operator> operators_;
   std::vector<Lemma> lemmas_;
+  std::vector<DefinitionBody> shared_;
   Globals declared_;  // globals_, while they are collected
 };
 

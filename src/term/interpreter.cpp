@@ -100,6 +100,7 @@ Maybe Interpreter::dispatch(const Expr& expr, Frame& frame) {
       return evaluate_special(expr, frame);
     case ExprKind::wildcard:
     case ExprKind::star:
+    case ExprKind::use:
       return std::nullopt;
   }
   return std::nullopt;

@@ -110,7 +110,9 @@ inline bool same(const Expr& a, const Expr& b, std::vector<std::pair<Slot, Slot>
       a.kind == ExprKind::call || a.kind == ExprKind::aggregate || a.kind == ExprKind::reduction;
   if (called && a.builtin != b.builtin) return false;
   const bool numeric = is_numeric(a.type) && is_numeric(b.type);
-  if ((a.type.base != b.type.base && !numeric) || a.type.depth != b.type.depth) return false;
+  // The text does not hold the types of the parameters of definitions.
+  const bool unknown = b.type.base == Base::any;
+  if ((a.type.base != b.type.base && !numeric && !unknown) || a.type.depth != b.type.depth) return false;
   if ((a.slot == kNoSlot) != (b.slot == kNoSlot) || (a.slot != kNoSlot && !slots(a.slot, b.slot)))
     return false;
   for (std::size_t i = 0; i < a.binders.size(); ++i) {

@@ -101,6 +101,8 @@ enum class ExprKind : std::uint8_t {
               // vector
   has,        // has(args[0], args[1] if args[2]): the class of args[0] holds a match of the pattern
   predicate,  // name(args...): a declared predicate, in triggers
+  use,  // name(args...): a definition, by its number `slot`, with an argument for each parameter; only in
+        // what is kept of lowerings (DefinitionBody): those that are asked for hold the body instead
 };
 
 enum class Operation : std::uint8_t {

@@ -249,7 +249,8 @@ struct Contents {
   std::vector<OperatorHead> operators;
   std::vector<OpId> op_by_name;
   std::vector<LemmaHead> lemmas;
-  // The bytes of the operators and lemmas follow.
+  std::vector<DefinitionHead> definitions;
+  // The bytes of the operators, lemmas and definitions follow.
 };
 
 // Adds the bytes of a lowering; the head has no name.

@@ -28,16 +28,19 @@ class DeclarationList {
   using Head = H;
   // The bytes of the declaration with an index.
   using Bytes = std::function<std::string(std::size_t)>;
+  // What is done to a declaration that has been decoded.
+  using Finish = std::function<void(T&)>;
 
   DeclarationList() = default;
   // `owner` keeps what the heads point into; `files` are those of the rule set, in order.
   DeclarationList(std::vector<Head> heads, Bytes bytes, std::shared_ptr<const void> owner,
-                  std::vector<support::FileId> files)
+                  std::vector<support::FileId> files, Finish finish = {})
       : heads_(std::move(heads)),
         cells_(std::make_shared<std::vector<Cell>>(heads_.size())),
         bytes_(std::move(bytes)),
         owner_(std::move(owner)),
-        files_(std::move(files)) {}
+        files_(std::move(files)),
+        finish_(std::move(finish)) {}
 
   std::size_t size() const { return heads_.size(); }
   bool empty() const { return heads_.empty(); }
@@ -89,7 +92,8 @@ class DeclarationList {
 
   // Of several threads that decode the same one the first is believed.
   const T& decode(std::size_t index, std::atomic<const T*>& value) const {
-    auto made = std::make_unique<const T>(read_declaration<T>(bytes_(index), files_));
+    auto made = std::make_unique<T>(read_declaration<T>(bytes_(index), files_));
+    if (finish_) finish_(*made);
     const T* known = nullptr;
     if (!value.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) return *known;
     return *made.release();
@@ -100,6 +104,7 @@ class DeclarationList {
   Bytes bytes_;
   std::shared_ptr<const void> owner_;
   std::vector<support::FileId> files_;
+  Finish finish_;
 };
 
 }  // namespace entangle::rules

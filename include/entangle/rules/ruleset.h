@@ -228,6 +228,24 @@ struct Lowering {
   support::Span span;
 };
 
+// The body of a definition, as it is in the place of every use that needs no other than the parameters'
+// types.
+struct DefinitionBody {
+  std::vector<Variable> slots;    // the parameters first
+  std::vector<std::size_t> uses;  // how often each parameter is mentioned
+  Expr body;
+};
+
+struct DefinitionHead {
+  std::size_t size = 0;  // of its bytes
+};
+
+using Definitions = DeclarationList<DefinitionBody, DefinitionHead>;
+
+// The list of these, whose spans are in `files`.
+Definitions definition_list(const std::vector<DefinitionBody>& definitions,
+                            const std::vector<support::FileId>& files);
+
 // What is known of a lowering without decoding it.
 struct LoweringHead {
   std::string_view op;
@@ -273,6 +291,7 @@ class RuleSet {
   std::vector<Predicate> predicates_;
   std::vector<ScalarFunction> functions_;
   std::vector<Law> laws_;
+  Definitions definitions_;  // that lowerings use
   Lowerings lowerings_;
   std::vector<std::uint32_t> lowerings_by_op_;  // sorted by operator, then as they are declared
   std::vector<support::FileId> files_;

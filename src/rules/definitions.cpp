@@ -1,0 +1,181 @@
+// Definitions: each by itself, so that its errors are reported once and where they are.
+#include <algorithm>
+#include <atomic>
+#include <unordered_set>
+
+#include "entangle/support/parallel.h"
+#include "rules/resolver.h"
+
+namespace entangle::rules {
+namespace {
+
+using support::Diagnostic;
+
+struct Checked {
+  std::vector<Variable> slots;
+  Typed body;
+  std::size_t expansions = 0;
+  bool depends_on_literals = false;
+};
+
+// Those of numbers may stand in values, too, where names mean something else.
+bool is_of_numbers(const Definition& definition) {
+  return !definition.parameters.empty() && std::ranges::all_of(definition.parameters, [](const Parameter& p) {
+    return p.type.base == Base::scalar;
+  });
+}
+
+Checked check(const Globals& globals, const Definition& definition, std::vector<Diagnostic>& diagnostics) {
+  Checked result;
+  Expressions expressions(globals, diagnostics, result.slots);
+  expressions.set_scalars(is_of_numbers(definition));
+  for (const Parameter& parameter : definition.parameters) expressions.declare(parameter);
+  expressions.set_inside(definition);
+  result.body = expressions.resolve(definition.text->body);
+  result.expansions = expressions.expansions();
+  result.depends_on_literals = expressions.depends_on_literals();
+  return result;
+}
+
+// Whether whoever uses a definition looks into its body.
+bool is_looked_into(const Expr& body) {
+  switch (body.kind) {
+    case ExprKind::literal:
+    case ExprKind::variable:
+    case ExprKind::wildcard:
+    case ExprKind::star:
+    case ExprKind::list:
+    case ExprKind::tuple:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool may_be_shared(const Definition& definition, const Checked& checked) {
+  const bool typed = std::ranges::none_of(definition.parameters,
+                                          [](const Parameter& p) { return p.type.base == Base::any; });
+  const bool used = std::ranges::none_of(definition.uses, [](std::size_t uses) { return uses == 0; });
+  return typed && used && !is_of_numbers(definition) && !checked.depends_on_literals &&
+         !is_looked_into(checked.body.expr);
+}
+
+// The definitions in an order in which those that a body uses come before it, as far as there is one.
+class Order {
+ public:
+  explicit Order(const std::unordered_map<std::string_view, Definition>& definitions)
+      : definitions_(definitions) {}
+
+  void add(const Definition& definition) {
+    if (!seen_.insert(&definition).second) return;
+    visit(definition.text->body);
+    order_.push_back(&definition);
+  }
+  const std::vector<const Definition*>& order() const { return order_; }
+
+ private:
+  void visit(const syntax::Node& node) {
+    if (node.kind == syntax::NodeKind::call) {
+      const auto found = definitions_.find(node.children[0].text);
+      if (found != definitions_.end()) add(found->second);
+    }
+    for (const syntax::Node& child : node.children) visit(child);
+    for (const syntax::Node& child : node.parts->others) visit(child);
+    for (const std::vector<syntax::Item>* items : {&node.parts->items, &node.parts->attributes}) {
+      for (const syntax::Item& item : *items) {
+        for (const syntax::Node& part : item.parts) visit(part);
+      }
+    }
+  }
+
+  const std::unordered_map<std::string_view, Definition>& definitions_;
+  std::unordered_set<const Definition*> seen_;
+  std::vector<const Definition*> order_;
+};
+
+void find_chance(const Expr& expr, const Globals& globals, Chance& found) {
+  const auto add = [&](bool random, bool drawn) {
+    found.random = found.random || random;
+    found.drawn = found.drawn || drawn;
+  };
+  if (expr.kind == ExprKind::apply && expr.op != kNoOp) {
+    const Operator& op = globals.op(expr.op);
+    add(op.random, op.drawn);
+  } else if (expr.kind == ExprKind::use) {
+    const Chance& chance = globals.templates[expr.slot].chance;
+    add(chance.random, chance.drawn);
+  }
+  for (const Expr& arg : expr.args) find_chance(arg, globals, found);
+  for (const Expr& attr : expr.attrs) find_chance(attr, globals, found);
+}
+
+}  // namespace
+
+Chance chance_in(const Expr& expr, const Globals& globals) {
+  Chance found;
+  find_chance(expr, globals, found);
+  return found;
+}
+
+void Resolver::check_definitions() {
+  std::vector<Definition*> all;
+  for (const syntax::File& file : files_) {
+    for (const syntax::Declaration& declaration : file.declarations) {
+      const auto* text = std::get_if<syntax::DefText>(&declaration.content);
+      if (text == nullptr) continue;
+      const auto found = declared_.definitions.find(text->name.text);
+      if (found != declared_.definitions.end() && found->second.text == text) all.push_back(&found->second);
+    }
+  }
+  if (bodies_ == Bodies::shared) {
+    share_bodies(all);
+  } else {
+    check_each(all);
+  }
+}
+
+// Where there are no errors all of them at the same time; otherwise in order, since a definition with errors
+// is not looked into by those after it.
+void Resolver::check_each(const std::vector<Definition*>& all) {
+  constexpr std::size_t kBlock = 16;
+  std::atomic<bool> wrong = false;
+  support::for_each_index((all.size() + kBlock - 1) / kBlock, [&](std::size_t block) {
+    std::vector<Diagnostic> diagnostics;
+    const std::size_t end = std::min(all.size(), (block + 1) * kBlock);
+    for (std::size_t k = block * kBlock; k < end && diagnostics.empty(); ++k) {
+      static_cast<void>(check(globals_, *all[k], diagnostics));
+    }
+    if (!diagnostics.empty()) wrong = true;
+  });
+  if (!wrong) return;
+  for (Definition* definition : all) {
+    const std::size_t before = diagnostics_.size();
+    static_cast<void>(check(globals_, *definition, diagnostics_));
+    definition->broken = diagnostics_.size() > before;
+  }
+}
+
+void Resolver::share_bodies(const std::vector<Definition*>& all) {
+  Order order(declared_.definitions);
+  for (const Definition* definition : all) order.add(*definition);
+  for (const Definition* one : order.order()) {
+    Definition& definition = declared_.definitions.at(one->text->name.text);
+    const std::size_t before = diagnostics_.size();
+    Checked checked = check(globals_, definition, diagnostics_);
+    definition.broken = diagnostics_.size() > before;
+    if (definition.broken || !may_be_shared(definition, checked)) continue;
+    declared_.templates.push_back(
+        {static_cast<std::uint32_t>(shared_.size()), checked.body.ty, checked.expansions, {}});
+    definition.shared = &declared_.templates.back();
+    shared_.push_back({std::move(checked.slots), definition.uses, std::move(checked.body.expr)});
+  }
+}
+
+void Resolver::keep_shared_bodies() {
+  for (std::size_t k = 0; k < shared_.size(); ++k) {
+    declared_.templates[k].chance = chance_in(shared_[k].body, declared_);
+  }
+  rules_->definitions_ = definition_list(shared_, rules_->files_);
+}
+
+}  // namespace entangle::rules
