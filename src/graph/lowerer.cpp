@@ -124,6 +124,8 @@ bool Lowerer::step(std::uint32_t rank) {
     good = true;
   } else if (at.op == "placeholder" || (options_.cut && options_.cut(rank, node))) {
     good = leaf(rank, node);
+  } else if (!at.unknown.empty()) {
+    block(rank, node, at.unknown);
   } else if (at.op == "constant") {
     good = constant(rank, node);
   } else if (is_getitem(at)) {

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "entangle/support/text.h"
+#include "hlo_reader.h"
 #include "reader.h"
 
 namespace entangle::graph {
@@ -28,7 +29,8 @@ support::Result<Graph> Reader::run() {
   }
   if (!graph(document->root)) {
     if (!error_) {
-      return Reader(file_, {options_.rank, options_.shared}).run();  // the model does not fit
+      return Reader(file_, {options_.rank, options_.shared, nullptr, options_.world})
+          .run();  // the model does not fit
     }
     return *error_;
   }
@@ -308,12 +310,16 @@ void Reader::copy(NodeIndex node) {
 }
 
 support::Result<Graph> parse_graph(support::FileId file, const ReadOptions& options) {
-  constexpr std::string_view kHloText = "HloModule";
-  if (support::source_text(file).starts_with(kHloText)) {
-    return support::error("graph/format", support::span_at(file, 0, kHloText.size()),
-                          "this is HLO text, which is not supported yet: give the module's graph as JSON");
+  const std::string& text = support::source_text(file);
+  if (!hlo::is_hlo(text)) {
+    return Reader(file, options).run();
   }
-  return Reader(file, options).run();
+  // A module that another rank runs, too.
+  if (options.model != nullptr && options.rank && support::source_text(options.model->file) == text) {
+    return hlo::for_rank(*options.model, file, *options.rank);
+  }
+  const support::Result<hlo::Module> module = hlo::parse(file);
+  return module ? hlo::HloReader(file, options, *module).run() : module.error();
 }
 
 support::Result<Graph> read_graph(const std::string& path, const ReadOptions& options) {

@@ -36,12 +36,13 @@ support::Result<ProgramGraphs> read_programs(const Manifest& manifest) {
       if (k == 0) {
         result.sequential = read(manifest, manifest.sequential, {});
       } else {
-        result.ranks[0] = read(manifest, manifest.file_of_rank(0), {0, shared});
+        result.ranks[0] = read(manifest, manifest.file_of_rank(0), {0, shared, nullptr, manifest.ranks});
       }
     });
     support::for_each_index(manifest.ranks - 1, [&](std::size_t k) {
       const std::size_t rank = k + 1;
-      result.ranks[rank] = read(manifest, manifest.file_of_rank(rank), {rank, shared, &result.ranks[0]});
+      result.ranks[rank] =
+          read(manifest, manifest.file_of_rank(rank), {rank, shared, &result.ranks[0], manifest.ranks});
     });
     for (std::size_t k = 0; k < manifest.ranks; ++k) {
       const std::optional<std::size_t>& recorded = result.ranks[k].world_size;

@@ -13,6 +13,7 @@ import concurrent.futures
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -83,12 +84,12 @@ def braces(pattern):
 
 
 def captured(folder):
-    """The rows of the table, without the HLO module. What is left uncut fails at many places: anywhere will do."""
+    """The rows of the table. What is left uncut fails at many places: anywhere will do."""
     checks = []
     for line in (folder / "README.md").read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         pattern = re.fullmatch(r"`([^`]+\.yaml)`", cells[0])
-        if len(cells) != 4 or not pattern or pattern.group(1).startswith("hlo/"):
+        if len(cells) != 4 or not pattern:
             continue
         refines = cells[2] == "refines"
         uncut = ".full." in pattern.group(1)
@@ -99,6 +100,26 @@ def captured(folder):
         chain = tensors if len(tensors) > 1 else []
         checks += [Check(f"data/{m.relative_to(folder)}", m, refines, tensors[:1], chain) for m in manifests]
     assert checks, "the table of data/README.md was not understood"
+    return checks
+
+
+def without_all_reduce(folder, scratch):
+    """The HLO modules with one all-reduce less: reported where the sequential program uses what it should have summed."""
+    checks = []
+    for manifest in sorted(folder.glob("hlo/*.yaml")):
+        names = dict(re.findall(r"^(sequential|distributed): (\S+)", manifest.read_text(encoding="utf-8"), re.MULTILINE))
+        sequential, module = ((manifest.parent / names[key]).read_text(encoding="utf-8") for key in ("sequential", "distributed"))
+        reduced = re.findall(r"^ *%(all-reduce[.\d]*) = .* all-reduce\(%([\w.-]+)\).*\n", module, re.MULTILINE)
+        assert reduced, f"there is no all-reduce in {names['distributed']}"
+        # A residual stream: the k-th all-reduce is the first operand of an addition, so is what it sums in the sequential program.
+        sums = re.findall(r"^ *%(\S+) = .* add\(%reshape[.\d]+, ", sequential, re.MULTILINE)
+        assert len(sums) == len(reduced), f"{len(reduced)} all-reduces, {len(sums)} additions"
+        for (name, operand), place in zip(reduced, sums):
+            target = scratch / f"{manifest.stem}.{name}"
+            shutil.copytree(manifest.parent, target)
+            text = re.sub(rf"^ *%{re.escape(name)} = .*\n", "", module, flags=re.MULTILINE)
+            (target / names["distributed"]).write_text(re.sub(rf"%{re.escape(name)}(?=[,)])", f"%{operand}", text), encoding="utf-8")
+            checks.append(Check(f"data/hlo/{manifest.stem} without {name}", target / manifest.name, False, [place]))
     return checks
 
 
@@ -132,7 +153,13 @@ def main():
     if absent:
         print(f"skipped: there is no {' and no '.join(str(options.shared / name) for name in absent)}")
         return SKIPPED
-    checks = [c for c in captured(options.shared / "data") + cases(options.shared / "cases") if options.only in c.name]
+    with tempfile.TemporaryDirectory() as scratch:
+        return run(options, captured(options.shared / "data") + without_all_reduce(options.shared / "data", pathlib.Path(scratch))
+                   + cases(options.shared / "cases"))
+
+
+def run(options, checks):
+    checks = [c for c in checks if options.only in c.name]
     width = max(len(c.name) for c in checks)
     counts = {"ok": 0, "known": 0, "WORSE": 0, "BETTER": 0}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

@@ -1,6 +1,6 @@
 // One folder per diagnostic (golden/<id without `graph/`>/), with graphs and the exact text they must cause:
-// <case>.json, for a second rank <case>.r1.json, and <case>.expected. ENTANGLE_UPDATE_GOLDEN=1 in the
-// environment writes the texts instead of comparing them.
+// <case>.json or <case>.hlo, for a second rank <case>.r1.json, and <case>.expected. ENTANGLE_UPDATE_GOLDEN=1
+// in the environment writes the texts instead of comparing them.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 std::string outcome(const fs::path& first) {
   std::vector<std::string> files = {first.string()};
   fs::path second = first;
-  second.replace_extension(".r1.json");
+  second.replace_extension(".r1" + first.extension().string());
   if (fs::exists(second)) {
     files.push_back(second.string());
   }
@@ -31,6 +31,7 @@ std::string outcome(const fs::path& first) {
     ReadOptions options;
     if (files.size() > 1) {
       options.rank = rank;
+      options.world = files.size();
     }
     support::Result<Graph> graph = read_graph(files[rank], options);
     if (!graph) {
@@ -61,7 +62,8 @@ TEST_CASE("every diagnostic has an example with its exact text") {
   std::set<fs::path> cases;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(".")) {
     const std::string name = entry.path().filename().string();
-    if (name.ends_with(".json") && !name.ends_with(".r1.json")) {
+    if ((name.ends_with(".json") && !name.ends_with(".r1.json")) ||
+        (name.ends_with(".hlo") && !name.ends_with(".r1.hlo"))) {
       cases.insert(entry.path().lexically_relative("."));
     }
   }

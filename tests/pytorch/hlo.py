@@ -93,6 +93,8 @@ def pointwise(s):
     hlo(s, "power", p, a, to=p ** a)
     hlo(s, "atan2", a, b, to=torch.atan2(a, b))
     hlo(s, "select", m, a, b, to=torch.where(m, a, b))
+    for one in (True, False):  # one truth for all elements
+        hlo(s, "select", torch.tensor(one), a, b, to=a if one else b)
     hlo(s, "clamp", torch.tensor(-0.5, dtype=f64), a, torch.tensor(0.5, dtype=f64), to=a.clamp(-0.5, 0.5))
     hlo(s, "clamp", a - 1, b, a + 1, to=torch.minimum(torch.maximum(b, a - 1), a + 1))
     for direction, f in (("GE", torch.ge), ("LE", torch.le), ("LT", torch.lt), ("GT", torch.gt), ("EQ", torch.eq), ("NE", torch.ne)):
@@ -137,6 +139,8 @@ def look_ups(s):
     columns = real(3)
     norm = x * torch.rsqrt((x * x).mean(1, keepdim=True) + 1e-5) * columns[:, None]
     hlo(s, "AwsNeuronRmsNorm", x, columns, 1e-5, to=norm, dim=1)
+    hlo(s, "AwsNeuronRmsNorm", x, columns, 1e-5, to=norm, backend_config=1)
+    hlo(s, "AwsNeuronTransferWithStaticRing", x, to=x)
 
 
 def gathers(s):
@@ -266,6 +270,13 @@ def collectives(s):
         everywhere("all_reduce", lambda r: [xs[r], op], lambda r: value)
         for dim in (0, 1):
             everywhere("reduce_scatter", lambda r: [xs[r], op, dim], lambda r: value.chunk(WORLD, dim)[r])
+    truths = [bools(4, 6) for _ in range(WORLD)]
+    for op, value in (("and", torch.stack(truths).all(0)), ("or", torch.stack(truths).any(0))):
+        everywhere("all_reduce", lambda r: [truths[r], op], lambda r: value)
+        everywhere("all_reduce", lambda r: [[truths[r], truths[r]], op], lambda r: [value, value])
+    for op in ("partition_id", "replica_id"):
+        for place in (0, 3):
+            hlo(s, op, place, to=torch.tensor(place))
     for dim in (0, 1):
         everywhere("all_gather", lambda r: [xs[r], dim], lambda r: torch.cat(xs, dim))
     everywhere("all_to_all", lambda r: [xs[r], 0, 1], lambda r: torch.cat([x.chunk(WORLD, 0)[r] for x in xs], 1))

@@ -71,6 +71,7 @@ struct Node {
   std::optional<sym::Int> size;  // a scalar node that is a size: which
   bool size_condition = false;   // a truth about sizes, for people (`u0 >= 0`)
   std::optional<tensor::Attr> value;  // constants, and placeholders with a known value
+  std::string unknown;                // why not even the operands determine the results; "" where they do
   std::string loc;                    // source line, "" when unknown
   support::Span span;                 // of its name in the file
 
@@ -128,6 +129,7 @@ struct Graph {
   std::optional<std::size_t> world_size;
   std::string symbol_prefix;
   std::vector<Group> groups;
+  std::vector<Group> all_groups;  // of a module that every rank runs: also those without this rank
   std::vector<Node> nodes;
   std::vector<NodeText> texts;  // of the nodes
   std::vector<NodeIndex> inputs;

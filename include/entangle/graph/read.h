@@ -1,4 +1,5 @@
-// Reading graphs: the JSON format of docs/formats.md, validated.
+// Reading graphs: the JSON format of docs/formats.md, or HLO text, validated. Which of them a file is, is
+// told from its content.
 //
 // Every error names the place in the file (line and column of the offending value) and has an id of the table
 // `diagnostics()`. Numbers keep their exact decimal value. Keys that are not known are ignored, with one
@@ -22,6 +23,8 @@ struct ReadOptions {
   // A graph that was read before, most of whose nodes are likely to stand in this file, too: those are
   // copied. The result is the same without.
   const Graph* model = nullptr;
+  // How many ranks run the program, where that is known: HLO text may not say it.
+  std::optional<std::size_t> world = std::nullopt;
 };
 
 support::Result<Graph> read_graph(const std::string& path, const ReadOptions& options = {});

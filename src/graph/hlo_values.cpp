@@ -1,0 +1,577 @@
+#include "hlo_values.h"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <utility>
+
+#include "entangle/support/text.h"
+#include "entangle/sym/scalar.h"
+
+namespace entangle::graph::hlo {
+
+using sym::Int;
+using sym::Scalar;
+using tensor::Attr;
+
+namespace {
+
+bool is_space(char c) {
+  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+// What words and numbers are made of.
+bool is_plain(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' ||
+         c == '-' || c == '+' || c == '%';
+}
+
+// Reads a value from its beginning to its end.
+class Cursor {
+ public:
+  explicit Cursor(std::string_view text) : text_(text) { skip(); }
+
+  bool ended() const { return at_ >= text_.size(); }
+  bool next_is(char c) const { return at_ < text_.size() && text_[at_] == c; }
+  bool take(char c) {
+    if (!next_is(c)) {
+      return false;
+    }
+    ++at_;
+    skip();
+    return true;
+  }
+  std::string_view word() {
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && is_plain(text_[at_])) {
+      ++at_;
+    }
+    const std::string_view result = text_.substr(begin, at_ - begin);
+    skip();
+    return result;
+  }
+  // With its quotes; "" when there is none.
+  std::string_view quoted() {
+    if (!next_is('"')) {
+      return {};
+    }
+    const std::size_t begin = at_++;
+    while (at_ < text_.size() && text_[at_] != '"') {
+      at_ += text_[at_] == '\\' ? 2 : 1;
+    }
+    at_ = std::min(at_ + 1, text_.size());
+    const std::string_view result = text_.substr(begin, at_ - begin);
+    skip();
+    return result;
+  }
+  void pass() { ++at_, skip(); }
+  // Passes a bracket and everything up to the one that closes it.
+  void pass_brackets() {
+    int depth = 0;
+    do {
+      if (next_is('"')) {
+        quoted();
+        continue;
+      }
+      depth += next_is('{') || next_is('[') || next_is('(') ? 1 : 0;
+      depth -= next_is('}') || next_is(']') || next_is(')') ? 1 : 0;
+      pass();
+    } while (depth > 0 && !ended());
+  }
+  std::optional<std::int64_t> number() { return integer(word()); }
+
+  // `open` entries, separated by commas, `close`.
+  template <class Entry>
+  bool list(char open, char close, const Entry& entry) {
+    if (!take(open)) {
+      return false;
+    }
+    while (!take(close)) {
+      if (!entry()) {
+        return false;
+      }
+      if (!take(',') && !next_is(close)) {
+        return false;
+      }
+    }
+    return true;
+  }
+  bool integers(char open, char close, Integers& out) {
+    return list(open, close, [&] {
+      const std::optional<std::int64_t> one = number();
+      out.push_back(one.value_or(0));
+      return one.has_value();
+    });
+  }
+
+ private:
+  void skip() {
+    while (at_ < text_.size()) {
+      if (is_space(text_[at_])) {
+        ++at_;
+      } else if (text_.substr(at_, 2) == "/*") {
+        const std::size_t end = text_.find("*/", at_ + 2);
+        at_ = end == std::string_view::npos ? text_.size() : end + 2;
+      } else {
+        return;
+      }
+    }
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+std::vector<std::string_view> parts(std::string_view text, char separator) {
+  std::vector<std::string_view> result;
+  while (true) {
+    const std::size_t at = text.find(separator);
+    result.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) {
+      return result;
+    }
+    text.remove_prefix(at + 1);
+  }
+}
+
+// `3x3`
+std::optional<Integers> by_axis(std::string_view text) {
+  Integers result;
+  for (const std::string_view part : parts(text, 'x')) {
+    const std::optional<std::int64_t> one = integer(part);
+    if (!one) {
+      return std::nullopt;
+    }
+    result.push_back(*one);
+  }
+  return result;
+}
+
+// A number as graphs hold them.
+std::optional<Attr> number(std::string_view text) {
+  if (const auto whole = integer(text)) {
+    return Attr::of(Int(*whole));
+  }
+  const std::optional<Scalar> scalar = Scalar::from_decimal_text(text);
+  if (!scalar) {
+    return std::nullopt;
+  }
+  const bool integral = text.find_first_of(".eEn") == std::string_view::npos;
+  const std::optional<Int> whole = integral && !scalar->is_infinite() ? scalar->as_int() : std::nullopt;
+  return whole ? Attr::of(*whole) : Attr::of(*scalar);
+}
+
+// Reads the value of a constant.
+class LiteralReader {
+ public:
+  LiteralReader(std::string_view text, const tensor::TensorType& type) : cursor_(text), type_(type) {}
+
+  Literal run() {
+    Literal result;
+    // Older versions write the shape in front.
+    Cursor shape = cursor_;
+    if (!shape.word().empty() && shape.next_is('[')) {
+      shape.pass_brackets();
+      Cursor behind = shape;
+      if (behind.next_is('{')) {
+        behind.pass_brackets();
+      }
+      cursor_ = behind.ended() ? shape : behind;
+    }
+    std::optional<Attr> value = entry(0);
+    if (kind_ == Literal::Kind::value && value && cursor_.ended()) {
+      result.value = *value;
+      result.kind = Literal::Kind::value;
+    } else if (kind_ == Literal::Kind::elided || (kind_ == Literal::Kind::not_a_number && cursor_.ended())) {
+      result.kind = kind_;
+    }
+    return result;
+  }
+
+ private:
+  std::optional<Attr> entry(std::size_t axis) {
+    if (axis < type_.rank()) {
+      return list(axis);
+    }
+    const std::string_view word = cursor_.word();
+    if (type_.dtype == tensor::DType::b8) {
+      const std::optional<bool> value = word == "1" ? true : word == "0" ? false : truth(word);
+      return value ? std::optional(Attr::of(*value)) : std::nullopt;
+    }
+    if (tensor::is_float(type_.dtype) && (word == "nan" || word == "-nan")) {
+      if (cursor_.next_is('(')) {  // its bits
+        cursor_.pass_brackets();
+      }
+      kind_ = Literal::Kind::not_a_number;
+      return Attr::name("nan");
+    }
+    const std::optional<Attr> value = number(word);
+    const bool whole = value && value->kind() == Attr::Kind::integer;
+    if (tensor::is_integer(type_.dtype) && value && !whole) {
+      const bool large =
+          !value->as_scalar().is_infinite() && word.find_first_of(".eE") == std::string_view::npos;
+      return large ? value : std::nullopt;
+    }
+    return value;
+  }
+
+  std::optional<Attr> list(std::size_t axis) {
+    std::vector<Attr> entries;
+    const std::int64_t size = type_.shape[axis].value();
+    const bool closed = cursor_.list('{', '}', [&] {
+      if (Cursor ahead = cursor_; ahead.word() == "...") {
+        kind_ = Literal::Kind::elided;
+        return false;
+      }
+      std::optional<Attr> one = entry(axis + 1);
+      if (!one || static_cast<std::int64_t>(entries.size()) == size) {
+        return false;
+      }
+      entries.push_back(*one);
+      return true;
+    });
+    if (!closed || static_cast<std::int64_t>(entries.size()) != size) {
+      return std::nullopt;
+    }
+    return Attr::list(entries);
+  }
+
+  Cursor cursor_;
+  const tensor::TensorType& type_;
+  Literal::Kind kind_ = Literal::Kind::value;
+};
+
+}  // namespace
+
+std::optional<std::int64_t> integer(std::string_view text) {
+  std::int64_t result = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, result);
+  return !text.empty() && error == std::errc() && stop == end ? std::optional(result) : std::nullopt;
+}
+
+std::optional<bool> truth(std::string_view text) {
+  if (text == "true" || text == "false") {
+    return text == "true";
+  }
+  return std::nullopt;
+}
+
+std::optional<Integers> integers(std::string_view text) {
+  Cursor cursor(text);
+  Integers result;
+  return cursor.integers('{', '}', result) && cursor.ended() ? std::optional(std::move(result))
+                                                             : std::nullopt;
+}
+
+std::optional<std::vector<Integers>> integer_lists(std::string_view text) {
+  Cursor cursor(text);
+  std::vector<Integers> result;
+  const bool good = cursor.list('{', '}', [&] { return cursor.integers('{', '}', result.emplace_back()); });
+  return good && cursor.ended() ? std::optional(std::move(result)) : std::nullopt;
+}
+
+std::string unquoted(std::string_view text) {
+  if (!text.starts_with('"')) {
+    return std::string(text);
+  }
+  std::string result;
+  for (std::size_t i = 1; i + 1 < text.size(); ++i) {
+    const bool escape = text[i] == '\\' && i + 2 < text.size() && (text[i + 1] == '"' || text[i + 1] == '\\');
+    i += escape ? 1 : 0;
+    result += text[i];
+  }
+  return result;
+}
+
+std::string compact(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') {
+      const std::size_t begin = i++;
+      while (i < text.size() && text[i] != '"') {
+        i += text[i] == '\\' ? 2 : 1;
+      }
+      result += text.substr(begin, i + 1 - begin);
+    } else if (text.substr(i, 2) == "/*") {
+      i = std::min(text.find("*/", i + 2), text.size()) + 1;
+    } else if (!is_space(text[i])) {
+      result += text[i];
+    } else if (!result.empty() && i + 1 < text.size() && is_plain(result.back()) && is_plain(text[i + 1])) {
+      result += ' ';  // between words
+    }
+  }
+  return result;
+}
+
+Attr attribute(std::string_view text) {
+  const auto list = [](const Integers& numbers) {
+    std::vector<Attr> entries;
+    for (const std::int64_t number : numbers) {
+      entries.push_back(Attr::of(number));
+    }
+    return Attr::list(entries);
+  };
+  const std::string plain = text.starts_with('"') ? unquoted(text) : compact(text);
+  if (const auto number = integer(plain)) {
+    return Attr::of(*number);
+  }
+  if (const auto flag = truth(plain)) {
+    return Attr::of(*flag);
+  }
+  if (const auto numbers = integers(plain)) {
+    return list(*numbers);
+  }
+  if (const auto lists = integer_lists(plain)) {
+    std::vector<Attr> entries;
+    for (const Integers& numbers : *lists) {
+      entries.push_back(list(numbers));
+    }
+    return Attr::list(entries);
+  }
+  return Attr::name(plain);
+}
+
+std::optional<Slices> slices(std::string_view text) {
+  Cursor cursor(text);
+  Slices result;
+  const bool good = cursor.list('{', '}', [&] {
+    if (!cursor.take('[')) {
+      return false;
+    }
+    const std::optional<std::int64_t> start = cursor.number();
+    const std::optional<std::int64_t> limit = cursor.take(':') ? cursor.number() : std::nullopt;
+    const std::optional<std::int64_t> stride =
+        cursor.take(':') ? cursor.number() : std::optional<std::int64_t>(1);
+    result.starts.push_back(start.value_or(0));
+    result.limits.push_back(limit.value_or(0));
+    result.strides.push_back(stride.value_or(0));
+    return start && limit && stride && cursor.take(']');
+  });
+  return good && cursor.ended() ? std::optional(std::move(result)) : std::nullopt;
+}
+
+std::optional<Padding> padding(std::string_view text) {
+  Padding result;
+  if (text.empty()) {
+    return result;
+  }
+  for (const std::string_view axis : parts(text, 'x')) {
+    std::vector<std::int64_t> numbers;
+    for (const std::string_view part : parts(axis, '_')) {
+      const std::optional<std::int64_t> one = integer(part);
+      if (!one) {
+        return std::nullopt;
+      }
+      numbers.push_back(*one);
+    }
+    if (numbers.size() < 2 || numbers.size() > 3) {
+      return std::nullopt;
+    }
+    result.low.push_back(numbers[0]);
+    result.high.push_back(numbers[1]);
+    result.interior.push_back(numbers.size() == 3 ? numbers[2] : 0);
+  }
+  return result;
+}
+
+std::optional<Window> window(std::string_view text) {
+  Cursor cursor(text);
+  if (!cursor.take('{')) {
+    return std::nullopt;
+  }
+  std::map<std::string_view, std::string_view> given;
+  while (!cursor.take('}')) {
+    const std::string_view name = cursor.word();
+    if (name.empty() || !cursor.take('=')) {
+      return std::nullopt;
+    }
+    given[name] = cursor.word();
+  }
+  Window result;
+  const auto take = [&](std::string_view name, Integers& out, std::int64_t standard) {
+    const auto found = given.find(name);
+    if (found == given.end()) {
+      out.assign(result.sizes.size(), standard);
+      return true;
+    }
+    const std::optional<Integers> read = by_axis(found->second);
+    out = read.value_or(Integers());
+    given.erase(found);
+    return read.has_value();
+  };
+  Integers reversed;
+  if (given.contains("size") && !take("size", result.sizes, 1)) {
+    return std::nullopt;
+  }
+  const std::size_t rank = result.sizes.size();
+  std::optional<Padding> around = Padding{Integers(rank), Integers(rank), Integers(rank)};
+  if (const auto found = given.find("pad"); found != given.end()) {
+    around = padding(found->second);
+    given.erase(found);
+  }
+  if (!around || !take("stride", result.strides, 1) || !take("lhs_dilate", result.base_dilations, 1) ||
+      !take("rhs_dilate", result.window_dilations, 1) || !take("rhs_reversal", reversed, 0) ||
+      !given.empty()) {
+    return std::nullopt;
+  }
+  result.low = around->low;
+  result.high = around->high;
+  for (const std::int64_t flag : reversed) {
+    result.reversed.push_back(flag != 0);
+  }
+  const auto fits = [&](const Integers& list) { return list.size() == rank; };
+  const bool good = fits(result.strides) && fits(result.low) && fits(result.high) &&
+                    fits(result.base_dilations) && fits(result.window_dilations) && fits(reversed) &&
+                    std::ranges::all_of(around->interior, [](std::int64_t n) { return n == 0; });
+  return good && cursor.ended() ? std::optional(std::move(result)) : std::nullopt;
+}
+
+std::optional<Labels> labels(std::string_view text) {
+  const std::size_t under = text.find('_');
+  const std::size_t arrow = text.find("->");
+  if (under == std::string_view::npos || arrow == std::string_view::npos || arrow < under) {
+    return std::nullopt;
+  }
+  const auto places = [](std::string_view letters, std::string_view first_two) -> std::optional<Integers> {
+    Integers result;
+    std::string order(first_two);
+    for (std::size_t k = 0; k + 2 < letters.size(); ++k) {
+      order += static_cast<char>('0' + k);
+    }
+    for (const char c : order) {
+      const std::size_t at = letters.find(c);
+      if (at == std::string_view::npos) {
+        return std::nullopt;
+      }
+      result.push_back(static_cast<std::int64_t>(at));
+    }
+    return letters.size() == result.size() && letters.size() <= 12 ? std::optional(result) : std::nullopt;
+  };
+  const std::optional<Integers> operand = places(text.substr(0, under), "bf");
+  const std::optional<Integers> kernel = places(text.substr(under + 1, arrow - under - 1), "oi");
+  const std::optional<Integers> result = places(text.substr(arrow + 2), "bf");
+  if (!operand || !kernel || !result || operand->size() != kernel->size() ||
+      operand->size() != result->size()) {
+    return std::nullopt;
+  }
+  return Labels{*operand, *kernel, *result};
+}
+
+std::optional<std::vector<Integers>> groups(std::string_view text, std::size_t most) {
+  if (!text.starts_with('[')) {
+    return integer_lists(text);
+  }
+  Cursor cursor(text);
+  Integers rows;
+  Integers shape;
+  if (!cursor.integers('[', ']', rows) || !cursor.take('<') || !cursor.take('=') ||
+      !cursor.integers('[', ']', shape)) {
+    return std::nullopt;
+  }
+  Integers order(shape.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (!cursor.ended()) {
+    order.clear();
+    if (cursor.word() != "T" || !cursor.integers('(', ')', order) || !cursor.ended()) {
+      return std::nullopt;
+    }
+  }
+  // The product, 0 where it is not a number of ranks.
+  const auto count = [&](const Integers& sizes) -> std::size_t {
+    std::size_t product = 1;
+    for (const std::int64_t size : sizes) {
+      if (size < 1 || static_cast<std::size_t>(size) > most / product) {
+        return 0;
+      }
+      product *= static_cast<std::size_t>(size);
+    }
+    return product;
+  };
+  Integers sorted = order;
+  std::ranges::sort(sorted);
+  for (std::size_t k = 0; k < sorted.size(); ++k) {
+    if (sorted[k] != static_cast<std::int64_t>(k)) {
+      return std::nullopt;
+    }
+  }
+  const std::size_t total = count(shape);
+  if (total == 0 || rows.size() != 2 || count(rows) != total || order.size() != shape.size()) {
+    return std::nullopt;
+  }
+  // Counts through the transposed shape; the number of a place is counted in the shape itself.
+  Integers steps(shape.size(), 1);
+  for (std::size_t k = shape.size(); k-- > 1;) {
+    steps[k - 1] = steps[k] * shape[k];
+  }
+  std::vector<Integers> result(static_cast<std::size_t>(rows[0]));
+  Integers at(shape.size(), 0);  // by transposed axis
+  for (std::size_t place = 0; place < total; ++place) {
+    std::int64_t number = 0;
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      number += at[k] * steps[static_cast<std::size_t>(order[k])];
+    }
+    result[place / static_cast<std::size_t>(rows[1])].push_back(number);
+    for (std::size_t k = at.size(); k-- > 0;) {
+      if (++at[k] < shape[static_cast<std::size_t>(order[k])]) {
+        break;
+      }
+      at[k] = 0;
+    }
+  }
+  return result;
+}
+
+std::optional<Integers> major_to_minor(std::string_view layout, std::size_t rank) {
+  Integers result;
+  const std::size_t colon = std::min(layout.find(':'), layout.size());
+  const std::string_view more = layout.substr(colon);
+  if (!more.empty() &&
+      !(more.starts_with(":S(") && more.ends_with(")") && more.find('(', 3) == std::string_view::npos)) {
+    return std::nullopt;  // tiles, or elements of another size
+  }
+  if (support::trim(layout.substr(0, colon)).empty()) {
+    result.resize(rank);
+    std::iota(result.begin(), result.end(), 0);
+    return result;
+  }
+  for (const std::string_view axis : parts(layout.substr(0, colon), ',')) {
+    const std::optional<std::int64_t> number = integer(support::trim(axis));
+    if (!number || *number < 0 || *number >= static_cast<std::int64_t>(rank) ||
+        std::ranges::find(result, *number) != result.end()) {
+      return std::nullopt;
+    }
+    result.push_back(*number);
+  }
+  std::ranges::reverse(result);
+  return result.size() == rank ? std::optional(std::move(result)) : std::nullopt;
+}
+
+std::map<std::string_view, std::string> fields(std::string_view text) {
+  Cursor cursor(text);
+  std::map<std::string_view, std::string> result;
+  if (!cursor.take('{')) {
+    return result;
+  }
+  while (!cursor.ended() && !cursor.take('}')) {
+    const std::string_view name = cursor.word();
+    if (name.empty()) {
+      cursor.pass();
+    } else if (cursor.take('=')) {
+      if (cursor.next_is('"')) {
+        result[name] = unquoted(cursor.quoted());
+      } else if (cursor.next_is('{') || cursor.next_is('[') || cursor.next_is('(')) {
+        cursor.pass_brackets();
+      } else {
+        result[name] = std::string(cursor.word());
+      }
+    }
+  }
+  return result;
+}
+
+Literal literal(std::string_view text, const tensor::TensorType& type) {
+  return LiteralReader(text, type).run();
+}
+
+}  // namespace entangle::graph::hlo

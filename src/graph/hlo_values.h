@@ -1,0 +1,81 @@
+// What HLO text writes inside brackets: numbers, lists of them, windows, groups, literals.
+//
+// Every function reads a whole value and gives nothing where it is of another form. White space and comments
+// are passed over. Pure. Cost: linear in the text.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "entangle/tensor/attr.h"
+#include "entangle/tensor/type.h"
+
+namespace entangle::graph::hlo {
+
+using Integers = std::vector<std::int64_t>;
+
+std::optional<std::int64_t> integer(std::string_view text);
+std::optional<bool> truth(std::string_view text);
+// `{0,2}`, `{}`.
+std::optional<Integers> integers(std::string_view text);
+// `{{0,1},{2,3}}`, `{}`.
+std::optional<std::vector<Integers>> integer_lists(std::string_view text);
+// `"text"`, or a word.
+std::string unquoted(std::string_view text);
+// Without white space and comments; what is in quotes stays.
+std::string compact(std::string_view text);
+
+// An attribute nobody knows: a number, a truth, lists of numbers, else a name: the text.
+tensor::Attr attribute(std::string_view text);
+
+// `{[0:4], [0:8:2]}`
+struct Slices {
+  Integers starts, limits, strides;
+};
+std::optional<Slices> slices(std::string_view text);
+
+// `1_2x0_0_1`: low, high and interior of every axis.
+struct Padding {
+  Integers low, high, interior;
+};
+std::optional<Padding> padding(std::string_view text);
+
+// `{size=3x3 stride=2x2 pad=1_1x1_1 rhs_dilate=2x2}`; what is not written is filled in.
+struct Window {
+  Integers sizes, strides, low, high, base_dilations, window_dilations;
+  std::vector<bool> reversed;
+};
+std::optional<Window> window(std::string_view text);
+
+// `b01f_01io->b01f` as the places of [batch, features, spatial…], [outputs, inputs, spatial…] and
+// [batch, features, spatial…].
+struct Labels {
+  Integers operand, kernel, result;
+};
+std::optional<Labels> labels(std::string_view text);
+
+// `{{0,1},{2,3}}`, or `[2,2]<=[4]`, `[2,2]<=[2,2]T(1,0)`: numbers counted up in a shape, transposed, in rows.
+// At most `most` numbers.
+std::optional<std::vector<Integers>> groups(std::string_view text, std::size_t most);
+
+// The axes from the slowest to the fastest, of a layout as it stands between its braces: `0,1`, `1,0:S(5)`,
+// or nothing. Nothing of layouts with tiles.
+std::optional<Integers> major_to_minor(std::string_view layout, std::size_t rank);
+
+// `{op_name="…" source_line=7}`: words and texts by name; lists are left out.
+std::map<std::string_view, std::string> fields(std::string_view text);
+
+// The value of a constant of this type: nested lists, or a number. `elided` where the text holds `...`,
+// `not_a_number` where an element is none.
+struct Literal {
+  enum class Kind { value, elided, not_a_number, malformed };
+  Kind kind = Kind::malformed;
+  tensor::Attr value;
+};
+Literal literal(std::string_view text, const tensor::TensorType& type);
+
+}  // namespace entangle::graph::hlo

@@ -1,0 +1,777 @@
+// HLO text as graphs: what every operator, attribute and form of the text becomes.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "entangle/graph/lower.h"
+#include "entangle/graph/read.h"
+#include "world.h"
+
+namespace entangle::graph {
+
+namespace {
+
+support::Result<Graph> read(const std::string& text, const ReadOptions& options = {}) {
+  return parse_graph(support::add_source("t.hlo", text), options);
+}
+
+ReadOptions of_rank(std::size_t rank, std::size_t world) {
+  ReadOptions options;
+  options.rank = rank;
+  options.shared = true;
+  options.world = world;
+  return options;
+}
+
+Graph graph(const std::string& text, const ReadOptions& options = {}) {
+  support::Result<Graph> result = read(text, options);
+  if (!result) {
+    FAIL(support::render(result.error()));
+  }
+  return std::move(*result);
+}
+
+std::string error(const std::string& text, const ReadOptions& options = {}) {
+  const support::Result<Graph> result = read(text, options);
+  return result ? "no error" : result.error().id + ": " + result.error().message;
+}
+
+std::string shown(const Graph& graph, const Arg& arg) {
+  if (const Arg::Ref* ref = arg.ref()) {
+    return "%" + graph.nodes[ref->node].name;
+  }
+  if (const tensor::Attr* attr = arg.literal()) {
+    return tensor::to_string(*attr);
+  }
+  std::string list;
+  for (const Arg& one : *arg.list()) {
+    list += (list.empty() ? "" : ", ") + shown(graph, one);
+  }
+  return "[" + list + "]";
+}
+
+// `name = op(arguments; key = value) : types`, then what else there is to say.
+std::string shown(const Graph& graph, const Node& node) {
+  std::string text = node.name + " = " + node.op + "(";
+  for (std::size_t k = 0; k < node.args.size(); ++k) {
+    text += (k > 0 ? ", " : "") + shown(graph, node.args[k]);
+  }
+  for (std::size_t k = 0; k < node.kwargs.size(); ++k) {
+    text += (k > 0 ? ", " : "; ") + node.kwargs[k].first + " = " + shown(graph, node.kwargs[k].second);
+  }
+  text += ") :";
+  for (const auto& type : node.results) {
+    text += " " + (type ? tensor::to_string(*type) : "none");
+  }
+  text += node.value ? " = " + tensor::to_string(*node.value) : "";
+  return text + (node.unknown.empty() ? "" : " unknown: " + node.unknown);
+}
+
+// All nodes but inputs, a line each.
+std::string shown(const Graph& graph) {
+  std::string text;
+  for (const Node& node : graph.nodes) {
+    text += node.op == "placeholder" ? "" : shown(graph, node) + "\n";
+  }
+  return text;
+}
+
+// A module of one computation, the last instruction of which is the root.
+std::string module(const std::string& instructions, const std::string& header = "",
+                   const std::string& others = "") {
+  std::string body = instructions;
+  while (body.ends_with('\n') || body.ends_with(' ')) {
+    body.pop_back();
+  }
+  const std::size_t last = body.rfind('\n') == std::string::npos ? 0 : body.rfind('\n') + 1;
+  return "HloModule m" + header + "\n\n" + others + "\nENTRY main {\n" + body.substr(0, last) + "ROOT " +
+         body.substr(last) + "\n}\n";
+}
+
+constexpr const char* kReducers = R"(
+sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+greatest { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] maximum(b, a) }
+product { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] multiply(a, b) }
+either { a = pred[] parameter(0)  b = pred[] parameter(1)  ROOT c = pred[] or(a, b) }
+both { a = pred[] parameter(0)  b = pred[] parameter(1)  ROOT c = pred[] multiply(a, b) }
+least { a = s32[] parameter(0)  b = s32[] parameter(1)  ROOT c = s32[] minimum(a, b) }
+difference { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] subtract(a, b) }
+twice { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, a) }
+second { a = f32[] parameter(0)  ROOT b = f32[] parameter(1) }
+less { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = pred[] compare(a, b), direction=LT }
+more { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = pred[] compare(b, a), direction=LE }
+total { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = pred[] compare(a, b), direction=LT, type=TOTALORDER }
+)";
+
+// The line of the node `y` in a module with these instructions, to which y belongs.
+std::string node(const std::string& instructions, const std::string& name = "y",
+                 const ReadOptions& options = {}, const std::string& header = "") {
+  const Graph read = graph(module(instructions, header, kReducers), options);
+  const NodeIndex found = read.find(name);
+  REQUIRE(found != kNoNode);
+  return shown(read, read.nodes[found]).substr(name.size() + 3);
+}
+
+}  // namespace
+
+TEST_CASE("a module keeps its name, inputs, outputs, places and types") {
+  const std::string text =
+      "HloModule jit_f.7, is_scheduled=true, entry_computation_layout={(f32[2,8]{1,0}, "
+      "/*index=1*/bf16[8]{0})->f32[2,8]}\n"
+      "\n"
+      "%add.1 (a: f32[], b: f32[]) -> f32[] {\n"
+      "  %a = f32[] parameter(0)\n"
+      "  %b = f32[] parameter(1)\n"
+      "  ROOT %c = f32[] add(f32[] %a, f32[] %b)\n"
+      "}\n"
+      "\n"
+      "ENTRY %main.9 (w.2: bf16[8], x.1: f32[2,8]) -> (f32[2,8], f32[2,8]) {\n"
+      "  %w.2 = bf16[8]{0:T(1024)} parameter(1), sharding={replicated}\n"
+      "  %x.1 = f32[2,8]{1,0} parameter(0)\n"
+      "  %neg = f32[2,8]{1,0:T(8,128)S(1)} negate(f32[2,8]{1,0} %x.1), metadata={op_name=\"jit(f)/neg\" "
+      "source_file=\"model.py\" source_line=17}\n"
+      "  ROOT %t = (f32[2,8]{1,0}, f32[2,8]{1,0}) tuple(%neg, /*index=1*/%x.1)\n"
+      "}\n";
+  const Graph read = graph(text);
+  CHECK(read.name == "jit_f.7");
+  CHECK(read.source == "hlo");
+  CHECK(read.path == "t.hlo");
+  CHECK(read.warnings.empty());
+  CHECK(read.groups.empty());
+  CHECK_FALSE(read.world_size.has_value());
+  REQUIRE(read.nodes.size() == 3);
+  CHECK(read.inputs == std::vector<NodeIndex>{0, 1});  // by number
+  CHECK(read.nodes[0].name == "x.1");
+  CHECK(read.nodes[1].name == "w.2");
+  CHECK(tensor::to_string(*read.nodes[1].results[0]) == "bf16[8]");
+  CHECK(read.outputs == std::vector<NodeIndex>{2, 0});
+  const Node& negated = read.nodes[2];
+  CHECK(shown(read, negated) == "neg = hlo.negate(%x.1) : f32[2, 8]");
+  CHECK(negated.loc == "model.py:17");
+  CHECK(negated.span.line == 12);
+  CHECK(negated.span.column == 4);
+  CHECK(negated.span.length == 3);
+  CHECK(read.find("neg") == 2);
+}
+
+TEST_CASE("places come from the tables behind the header, or are the operator's name") {
+  const Graph read = graph(
+      "HloModule m\n\nFileNames\n1 \"<string>\"\n2 \"dir/a.py\"\n\nFunctionNames\n1 "
+      "\"main\"\n\nFileLocations\n"
+      "1 {file_name_id=1 function_name_id=1 line=3 end_line=3 column=1 end_column=5}\n"
+      "4 {file_name_id=2 function_name_id=1 line=153 end_line=153 column=2 end_column=31}\n\n"
+      "StackFrames\n1 {file_location_id=4 parent_frame_id=1}\n\n\n"
+      "ENTRY main { x = f32[2] parameter(0)\n"
+      "  y = f32[2] negate(x), metadata={op_type=\"neg\" op_name=\"jit(main)/neg\" stack_frame_id=1}\n"
+      "  ROOT z = f32[2] negate(y), metadata={op_name=\"jit(main)/\\\"neg\\\"\" stack_frame_id=9} }");
+  CHECK(read.nodes[1].loc == "dir/a.py:153");
+  CHECK(read.nodes[2].loc == "jit(main)/\"neg\"");
+}
+
+TEST_CASE("element types of other widths are read as those that hold them") {
+  const std::vector<std::array<std::string, 2>> kinds = {
+      {"pred", "b8"}, {"s8", "i8"},     {"s16", "i16"},     {"s32", "i32"}, {"s64", "i64"},
+      {"u8", "u8"},   {"u16", "i32"},   {"u32", "i64"},     {"u64", "i64"}, {"f16", "f16"},
+      {"f64", "f64"}, {"bf16", "bf16"}, {"f8e4m3fn", "f8"}, {"s4", "i8"}};
+  for (const auto& [hlo, ours] : kinds) {
+    CAPTURE(hlo);
+    const Graph read = graph("HloModule m ENTRY e { ROOT x = " + hlo + "[3]{0} parameter(0) }");
+    CHECK(tensor::to_string(*read.nodes[0].results[0]) == ours + "[3]");
+  }
+  for (const char* unknown : {"c64", "c128", "f8e5m2", "f4e2m1fn", "i32", "float"}) {
+    CHECK(error(std::string("HloModule m ENTRY e { ROOT x = ") + unknown + "[] parameter(0) }") ==
+          std::string("graph/bad-dtype: `") + unknown + "` is not an element type that can be read");
+  }
+}
+
+TEST_CASE("the values of constants") {
+  const auto value = [](const std::string& type, const std::string& literal) {
+    const Graph read = graph("HloModule m ENTRY e { ROOT c = " + type + " constant(" + literal + ") }");
+    REQUIRE(read.nodes.size() == 1);
+    CHECK(read.nodes[0].op == "constant");
+    CHECK(read.outputs == std::vector<NodeIndex>{0});
+    return read.nodes[0].value             ? tensor::to_string(*read.nodes[0].value)
+           : read.nodes[0].unknown.empty() ? "not recorded"
+                                           : read.nodes[0].unknown;
+  };
+  CHECK(value("f32[]", "1.5") == "3/2");
+  CHECK(value("f32[]", "-1e-05") == "-1/100000");
+  CHECK(value("f32[]", "1e+3") == "1000");
+  CHECK(value("f16[]", "8") == "8");
+  CHECK(value("f32[]", "-inf") == "-inf");
+  CHECK(value("f32[]", "inf") == "inf");
+  CHECK(value("f32[]", "nan") == "it is not a number");
+  CHECK(value("f32[2]", "{1, nan(0x7fc1)}") == "it is not a number");
+  CHECK(value("pred[]", "true") == "true");
+  CHECK(value("pred[2]", "{1, 0}") == "[true, false]");
+  CHECK(value("s32[3]{0}", "{1, -2, 3}") == "[1, -2, 3]");
+  CHECK(value("s32[2,2]{1,0}", "{ { 1, 2 }, { 3, 4 } }") == "[[1, 2], [3, 4]]");
+  CHECK(value("s32[1,1,2]{2,1,0}", "{ { /*i1=0*/ {1, 2} } }") == "[[[1, 2]]]");
+  CHECK(value("f32[0]", "{}") == "[]");
+  CHECK(value("f32[2,0]", "{ {}, {} }") == "[[], []]");
+  CHECK(value("f32[32]{0}", "{...}") == "not recorded");
+  CHECK(value("f32[4,8]{1,0}", "{...}") == "not recorded");
+  CHECK(value("f32[2,2]", "{ { 1, 2 }, {...} }") == "not recorded");
+  CHECK(value("s32[2]", "s32[2] {1, 2}") == "[1, 2]");
+  CHECK(value("u64[]", "18446744073709551615") == "18446744073709551615");
+  CHECK(shown(graph("HloModule m ENTRY e { ROOT c = (f32[], s32[]) constant((1, 2)) }"))
+            .starts_with("c = constant() : f32[] i32[] unknown: constants that are tuples are not read\n"));
+  const std::vector<std::array<std::string, 2>> wrong = {
+      {"f32[]", "true"}, {"f32[]", "{1}"},  {"f32[2]", "{1}"},      {"f32[2]", "{1, 2, 3}"},
+      {"f32[2]", "1"},   {"s32[]", "1.5"},  {"s32[]", "inf"},       {"s32[]", "1e2"},
+      {"pred[]", "2"},   {"s32[]", "nan"},  {"f32[2,1]", "{1, 2}"}, {"f32[]", "1e9999"},
+      {"f32[]", ""},     {"f32[1]", "{x}"}, {"s32[2]", "{1 2}"},    {"f32[2]", "{{1}, {2}}"}};
+  for (const auto& [type, literal] : wrong) {
+    CAPTURE(type);
+    CAPTURE(literal);
+    CHECK(error("HloModule m ENTRY e { ROOT c = " + type + " constant(" + literal + ") }")
+              .starts_with("graph/bad-value: "));
+  }
+}
+
+TEST_CASE("two elided constants are not known to be equal") {
+  const Graph read = graph(
+      module("a = f32[4] constant({...})\nb = f32[4] constant({...})\nc = (f32[4], f32[4]) tuple(a, b)"));
+  test::World world;
+  const support::Result<Lowered> lowered = lower({read}, world.target);
+  REQUIRE(lowered.ok());
+  CHECK_FALSE(world.target.same(lowered->nodes[0][0].results[0], lowered->nodes[0][1].results[0]));
+  CHECK(lowered->blocked.size() == 2);
+}
+
+TEST_CASE("operators and their arguments") {
+  const std::string x = "x = f32[2,3,4] parameter(0)\n";
+  const std::string two = "x = f32[2,3] parameter(0)\nz = f32[2,3] parameter(1)\n";
+  CHECK(node(two + "y = f32[2,3] add(x, z)") == "hlo.add(%x, %z) : f32[2, 3]");
+  CHECK(node(two + "y = f32[2,3] exponential-minus-one(x)") == "hlo.exponential_minus_one(%x) : f32[2, 3]");
+  CHECK(node(two + "y = pred[2,3] compare(x, z), direction=GE") ==
+        "hlo.compare(%x, %z; direction = GE) : b8[2, 3]");
+  CHECK(node(two + "y = pred[2,3] compare(x, z), type=FLOAT, direction=LT") ==
+        "hlo.compare(%x, %z; direction = LT) : b8[2, 3]");
+  CHECK(node(two + "y = pred[2,3] compare(x, z), direction=LT, type=TOTALORDER") ==
+        "hlo.compare(%x, %z; direction = LT, type = TOTALORDER) : b8[2, 3]");
+  CHECK(node(two + "p = pred[] parameter(2)\ny = f32[2,3] select(p, x, z)") ==
+        "hlo.select(%p, %x, %z) : f32[2, 3]");
+  CHECK(node(two + "y = bf16[2,3] convert(x)") == "hlo.convert(%x) : bf16[2, 3]");
+  CHECK(node("y = s32[2,3] iota(), iota_dimension=1") == "hlo.iota(1) : i32[2, 3]");
+  CHECK(node("x = f32[3] parameter(0)\ny = f32[2,3,4] broadcast(x), dimensions={1}") ==
+        "hlo.broadcast(%x, [1], [2, 3, 4]) : f32[2, 3, 4]");
+  CHECK(node("x = f32[] parameter(0)\ny = f32[2] broadcast(x), dimensions={}") ==
+        "hlo.broadcast(%x, [], [2]) : f32[2]");
+  CHECK(node(x + "y = f32[6,4]{1,0} reshape(x)") == "hlo.reshape(%x, [6, 4]) : f32[6, 4]");
+  CHECK(node(x + "y = f32[4,2,3] transpose(x), dimensions={2,0,1}") ==
+        "hlo.transpose(%x, [2, 0, 1]) : f32[4, 2, 3]");
+  CHECK(node(x + "y = f32[2,3,4] reverse(x), dimensions={0,2}") == "hlo.reverse(%x, [0, 2]) : f32[2, 3, 4]");
+  CHECK(node(x + "y = f32[1,3,2] slice(x), slice={[1:2], [0:3], [0:4:2]}") ==
+        "hlo.slice(%x, [1, 0, 0], [2, 3, 4], [1, 1, 2]) : f32[1, 3, 2]");
+  CHECK(node(two + "y = f32[2,6] concatenate(x, z), dimensions={1}") ==
+        "hlo.concatenate([%x, %z], 1) : f32[2, 6]");
+  CHECK(node(two + "c = f32[] constant(0)\ny = f32[3,7] pad(x, c), padding=0_1x-1_2_1") ==
+        "hlo.pad(%x, %c, [0, -1], [1, 2], [0, 1]) : f32[3, 7]");
+  CHECK(node(two + "i = s32[] constant(1)\ny = f32[1,2] dynamic-slice(x, i, i), dynamic_slice_sizes={1,2}") ==
+        "hlo.dynamic_slice(%x, [%i, %i], [1, 2]) : f32[1, 2]");
+  CHECK(node(two + "u = f32[1,1] parameter(2)\ni = s32[] constant(1)\ny = f32[2,3] dynamic-update-slice(x, "
+                   "u, i, i)") == "hlo.dynamic_update_slice(%x, %u, [%i, %i]) : f32[2, 3]");
+  CHECK(node(x + "y = f32[2,3,4] reduce-precision(x), exponent_bits=8, mantissa_bits=7") ==
+        "hlo.reduce_precision(%x, 8, 7) : f32[2, 3, 4]");
+  CHECK(node("a = f32[5,2,3] parameter(0)\nb = f32[5,3,4] parameter(1)\ny = f32[5,2,4] dot(a, b), "
+             "lhs_batch_dims={0}, "
+             "lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}, "
+             "operand_precision={highest,default}") == "hlo.dot(%a, %b, [2], [1], [0], [0]) : f32[5, 2, 4]");
+  CHECK(node("a = f32[2] parameter(0)\nb = f32[3] parameter(1)\ny = f32[2,3] dot(a, b)") ==
+        "hlo.dot(%a, %b, [], [], [], []) : f32[2, 3]");
+  CHECK(
+      node(
+          "t = f32[6,3] parameter(0)\ni = s32[2,1] parameter(1)\ny = f32[2,3] gather(t, i), offset_dims={1}, "
+          "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}, "
+          "indices_are_sorted=true") == "hlo.gather(%t, %i, [1], [0], [0], 1, [1, 3]) : f32[2, 3]");
+  CHECK(node("t = f32[6,3] parameter(0)\ni = s32[2,1] parameter(1)\nu = f32[2,3] parameter(2)\ny = f32[6,3] "
+             "scatter(t, i, u), "
+             "update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
+             "index_vector_dim=1, "
+             "unique_indices=true, to_apply=sum") ==
+        "hlo.scatter(%t, %i, %u, [1], [0], [0], 1; op = sum) : f32[6, 3]");
+  CHECK(node("t = f32[6,3] parameter(0)\ni = s32[2,1] parameter(1)\nu = f32[2,3] parameter(2)\ny = f32[6,3] "
+             "scatter(t, i, u), "
+             "update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
+             "index_vector_dim=1, "
+             "to_apply=second") == "hlo.scatter(%t, %i, %u, [1], [0], [0], 1; op = write) : f32[6, 3]");
+  CHECK(
+      node(
+          "a = f32[1,5,5,3] parameter(0)\nk = f32[3,3,3,8] parameter(1)\ny = f32[1,3,3,8] convolution(a, k), "
+          "window={size=3x3 stride=2x2 pad=1_1x1_1}, dim_labels=b01f_01io->b01f") ==
+      "hlo.convolution(%a, %k, [0, 3, 1, 2], [3, 2, 0, 1], [0, 3, 1, 2], [2, 2], [1, 1], [1, 1], [1, 1], [1, "
+      "1]) : f32[1, 3, 3, "
+      "8]");
+  CHECK(node("a = f32[1,4,7] parameter(0)\nk = f32[8,2,3] parameter(1)\ny = f32[1,8,5] convolution(a, k), "
+             "window={size=3 rhs_reversal=1}, dim_labels=bf0_oi0->bf0, feature_group_count=2") ==
+        "hlo.convolution(%a, %k, [0, 1, 2], [0, 1, 2], [0, 1, 2], [1], [0], [0], [1], [1]; feature_groups = "
+        "2, reversed_axes = "
+        "[true]) : f32[1, 8, 5]");
+  CHECK(node(two + "y = (f32[2,3], f32[2,3]) sort(x, z), dimensions={1}, is_stable=true, to_apply=%less")
+            .starts_with("hlo.sort([%x"
+                         ", %z], 1, "));
+  CHECK(node("x = f32[9] parameter(0)\ny = f32[9] sort(x), dimensions={0}, to_apply=more") ==
+        "hlo.sort([%x], 0, GE, false) : f32[9]");
+  CHECK(node("x = f32[9] parameter(0)\ny = f32[9] sort(x), dimensions={0}, to_apply=total") ==
+        "hlo.sort([%x], 0, LT, false) : f32[9]");
+  CHECK(node("x = f32[2,9] parameter(0)\ny = (f32[2,2], s32[2,2]) topk(x), k=2, largest=true") ==
+        "hlo.top_k(%x, 2, true) : f32[2, 2] i32[2, 2]");
+}
+
+TEST_CASE("reductions are known by what their computation computes") {
+  const std::string x =
+      "x = f32[2,3,4] parameter(0)\nzero = f32[] constant(0)\none = f32[] constant(1)\nleast = f32[] "
+      "constant(-inf)\ni = s32[5] parameter(1)\nm = pred[5] parameter(2)\n";
+  CHECK(node(x + "y = f32[3] reduce(x, zero), dimensions={0,2}, to_apply=sum") ==
+        "hlo.reduce_sum(%x, [0, 2]) : f32[3]");
+  CHECK(node(x + "y = f32[2,3] reduce(x, least), dimensions={2}, to_apply=greatest") ==
+        "hlo.reduce_max(%x, [2]) : f32[2, 3]");
+  CHECK(node(x + "y = f32[2,3] reduce(x, one), dimensions={2}, to_apply=product") ==
+        "hlo.reduce_product(%x, [2]) : f32[2, 3]");
+  CHECK(node(x + "c = s32[] constant(2147483647)\ny = s32[] reduce(i, c), dimensions={0}, to_apply=least") ==
+        "hlo.reduce_min(%i, [0]) : i32[]");
+  CHECK(node(x + "c = pred[] constant(false)\ny = pred[] reduce(m, c), dimensions={0}, to_apply=either") ==
+        "hlo.reduce_or(%m, [0]) : b8[]");
+  CHECK(node(x + "c = pred[] constant(true)\ny = pred[] reduce(m, c), dimensions={0}, to_apply=both") ==
+        "hlo.reduce_and(%m, [0]) : b8[]");
+  // What it starts with takes part.
+  CHECK(
+      shown(graph(module(x + "y = f32[2,3] reduce(x, one), dimensions={2}, to_apply=sum", "", kReducers))) ==
+      "zero = constant() : f32[] = 0\none = constant() : f32[] = 1\nleast = constant() : f32[] = -inf\n"
+      "y/reduced = hlo.reduce_sum(%x, [2]) : f32[2, 3]\n"
+      "y/init = hlo.broadcast(%one, [], [2, 3]) : f32[2, 3]\n"
+      "y = hlo.add(%y/reduced, %y/init) : f32[2, 3]\n");
+  CHECK(node(x + "c = f32[] parameter(3)\ny = f32[2,3] reduce(x, c), dimensions={2}, to_apply=greatest") ==
+        "hlo.maximum(%y/reduced, %y/init) : f32[2, 3]");
+  CHECK(node(x + "c = s32[] constant(0)\ny = s32[] reduce(i, c), dimensions={0}, to_apply=least") ==
+        "hlo.minimum(%y/reduced, %y/init) : i32[]");
+  // Any other computation: the operator stays opaque, told apart by what the computation does.
+  const std::string other = node(x + "y = f32[2,3] reduce(x, zero), dimensions={2}, to_apply=difference");
+  CHECK(other.starts_with("hlo.reduce(%x, %zero; dimensions = [2], to_apply = "));
+  CHECK(other != node(x + "y = f32[2,3] reduce(x, zero), dimensions={2}, to_apply=twice"));
+  CHECK(node(x + "y = f32[2,1,4] reduce-window(x, zero), window={size=1x3x1}, to_apply=sum") ==
+        "hlo.reduce_window(%x, sum, [1, 3, 1], [1, 1, 1], [0, 0, 0], [0, 0, 0], [1, 1, 1], [1, 1, 1]) : "
+        "f32[2, 1, 4]");
+  CHECK(node(x + "y = f32[2,2,4] reduce-window(x, least), window={size=1x3x1 stride=1x2x1 pad=0_0x1_1x0_0 "
+                 "rhs_dilate=1x1x1}, "
+                 "to_apply=greatest") ==
+        "hlo.reduce_window(%x, max, [1, 3, 1], [1, 2, 1], [0, 1, 0], [0, 1, 0], [1, 1, 1], [1, 1, 1]) : "
+        "f32[2, 2, 4]");
+  CHECK(node(x + "y = f32[2,1,4] reduce-window(x, one), window={size=1x3x1}, to_apply=sum")
+            .starts_with("hlo.reduce_window(%x, %one; window = "));
+}
+
+TEST_CASE("what is not known of a known operator makes it opaque") {
+  const std::string x = "x = f32[2,3] parameter(0)\n";
+  CHECK(node(x + "y = f32[2,3] negate(x), new_meaning={1, 2}") ==
+        "hlo.negate(%x; new_meaning = [1, 2]) : f32[2, 3]");
+  CHECK(node(x + "y = f32[2,3] negate(x), sharding={devices=[2,1]<=[2]}, metadata={op_name=\"a\"}, "
+                 "frontend_attributes={a=\"b\"}, backend_config={\"k\": [1, {\"v\": \"}\"}]}, "
+                 "control-predecessors={%x}") == "hlo.negate(%x) : f32[2, 3]");
+  CHECK(
+      node(
+          "t = f32[6,3] parameter(0)\ni = s32[6,1] parameter(1)\ny = f32[6,1] gather(t, i), offset_dims={1}, "
+          "collapsed_slice_dims={}, start_index_map={1}, operand_batching_dims={0}, "
+          "start_indices_batching_dims={0}, "
+          "index_vector_dim=1, slice_sizes={1,1}")
+          .find("operand_batching_dims = [0]") != std::string::npos);
+  CHECK(node(x + "y = f32[2,3] frobnicate(x), level=3") == "hlo.frobnicate(%x; level = 3) : f32[2, 3]");
+}
+
+TEST_CASE("numbers without a sign are not read as numbers that may be negative") {
+  const std::string x = "x = u32[4] parameter(0)\nz = u32[4] parameter(1)\n";
+  CHECK(node(x + "y = u32[4] add(x, z)") == "hlo.add(%x, %z) : i64[4]");
+  CHECK(node(x + "y = u32[4] subtract(x, z)") == "hlo.subtract(%x, %z; element_type = u32) : i64[4]");
+  CHECK(node(x + "y = u32[4] not(x)") == "hlo.not(%x; element_type = u32) : i64[4]");
+  CHECK(node(x + "y = u32[4] negate(x)") == "hlo.negate(%x; element_type = u32) : i64[4]");
+  CHECK(node(x + "y = u32[4] shift-right-logical(x, z)") == "hlo.shift_right_arithmetic(%x, %z) : i64[4]");
+  CHECK(node(x + "y = u32[4] shift-right-arithmetic(x, z)") ==
+        "hlo.shift_right_arithmetic(%x, %z; element_type = u32) : i64[4]");
+  CHECK(node("x = s32[4] parameter(0)\ny = s32[4] shift-right-logical(x, x)") ==
+        "hlo.shift_right_logical(%x, %x; element_type = s32) : i32[4]");
+  CHECK(node(x + "y = f32[4] convert(x)") == "hlo.convert(%x) : f32[4]");
+  CHECK(node("x = s32[4] parameter(0)\ny = u32[4] convert(x)") ==
+        "hlo.convert(%x; element_type = u32) : i64[4]");
+  CHECK(node("x = f32[4] parameter(0)\ny = u8[4] convert(x)") ==
+        "hlo.convert(%x; element_type = \"u8\") : u8[4]");
+  CHECK(node("x = pred[4] parameter(0)\ny = u8[4] convert(x)") == "hlo.convert(%x) : u8[4]");
+  CHECK(node(x + "y = u32[4] popcnt(x)") == "hlo.popcnt(%x; element_types = \"u32,->u32,\") : i64[4]");
+  CHECK(node("x = s64[4] parameter(0)\ny = s64[4] popcnt(x)") == "hlo.popcnt(%x) : i64[4]");
+}
+
+TEST_CASE("custom calls are called after their target") {
+  const std::string x = "x = f32[2,3] parameter(0)\n";
+  CHECK(node(x + "y = f32[2,3] custom-call(x), custom_call_target=\"my.kernel\", "
+                 "api_version=API_VERSION_STATUS_RETURNING, "
+                 "operand_layout_constraints={f32[2,3]{1,0}}, backend_config=\"3\"") ==
+        "hlo.my.kernel(%x; backend_config = 3) : f32[2, 3]");
+  CHECK(node(x + "y = f32[2,3] custom-call(x), custom_call_target=\"a\", backend_config={\"eps\": 1e-05, "
+                 "\"on\": true}") ==
+        "hlo.a(%x; backend_config = \"{\\\"eps\\\":1e-05,\\\"on\\\":true}\") : f32[2, 3]");
+  CHECK(
+      node(x +
+           "y = (f32[2,3], s32[]) custom-call(x, x), custom_call_target=\"a$b\", dim_labels=b0f_0io->b0f") ==
+      "hlo.a$b(%x, %x; dim_labels = \"b0f_0io->b0f\") : f32[2, 3] i32[]");
+  // Names of XLA's own operators are theirs.
+  for (const char* own : {"negate", "rng", "all_reduce", "all-reduce", "while"}) {
+    CHECK(node(x + "y = f32[2,3] custom-call(x), custom_call_target=\"" + own + "\"") ==
+          "hlo.custom_call." + std::string(own) + "(%x) : f32[2, 3]");
+  }
+  CHECK(
+      node(
+          x +
+          "y = f32[2,3] custom-call(x), custom_call_target=\"callback\", custom_call_has_side_effect=true") ==
+      "hlo.callback(%x) : f32[2, 3] unknown: `callback` has effects besides its results");
+  CHECK(node("x = u32[2] parameter(0)\ny = u32[2] custom-call(x), custom_call_target=\"hash\"") ==
+        "hlo.hash(%x; element_types = \"u32,->u32,\") : i64[2]");
+}
+
+TEST_CASE("what is drawn, received or known only at run time is not taken for a function") {
+  const std::string x = "x = u64[2] parameter(0)\nt = token[] after-all()\n";
+  const auto unknown = [](const std::string& line) { return line.find(" unknown: ") != std::string::npos; };
+  CHECK(unknown(node(
+      x + "a = f32[] constant(0)\nb = f32[] constant(1)\ny = f32[4] rng(a, b), distribution=rng_uniform")));
+  CHECK(unknown(node(x + "y = (u64[2], u32[4]) rng-bit-generator(x), algorithm=rng_three_fry")));
+  CHECK(unknown(node(x + "y = u64[1] rng-get-and-update-state(), delta=1")));
+  CHECK(unknown(node(x + "y = (f32[3], token[]) infeed(t)")));
+  CHECK(unknown(node(x + "y = (f32[3], u32[], token[]) recv(t), channel_id=1")));
+  CHECK(
+      unknown(node("x = s32[] parameter(0)\nz = f32[8] parameter(1)\ny = f32[<=8] set-dimension-size(z, x), "
+                   "dimensions={0}")));
+  CHECK(unknown(node("x = f32[<=8] parameter(0)\ny = f32[<=8] negate(x)")));
+  CHECK(
+      unknown(node("x = f32[<=8] parameter(0)\nc = f32[] constant(0)\ny = f32[] reduce(x, c), "
+                   "dimensions={0}, to_apply=sum")));
+  CHECK_FALSE(unknown(node(x + "y = u64[2] copy(x)")));
+  const Graph read = graph(
+      module("a = f32[] constant(0)\nb = f32[] constant(1)\nr = f32[4] rng(a, b), distribution=rng_uniform\n"
+             "s = f32[4] rng(a, b), distribution=rng_uniform\nt = (f32[4], f32[4]) tuple(r, s)"));
+  test::World world;
+  const support::Result<Lowered> lowered = lower({read}, world.target);
+  REQUIRE(lowered.ok());
+  CHECK_FALSE(world.target.same(lowered->nodes[0][2].results[0], lowered->nodes[0][3].results[0]));
+}
+
+TEST_CASE("tuples are taken apart") {
+  const Graph read =
+      graph(module("p = (f32[2], (s32[], f32[3])) parameter(0)\n"
+                   "a = f32[2] get-tuple-element(p), index=0\n"
+                   "q = (s32[], f32[3]) get-tuple-element(p), index=1\n"
+                   "b = f32[3] get-tuple-element(q), index=1\n"
+                   "s = (f32[2], s32[2]) custom-call(a), custom_call_target=\"two\"\n"
+                   "c = s32[2] get-tuple-element(s), index=1\n"
+                   "d = s32[2] get-tuple-element(s), index=1\n"
+                   "n = ((f32[3], s32[2]), f32[2]) tuple(q, a)\n"
+                   "t = (f32[3], s32[2], (f32[2], s32[2])) tuple(b, c, s)"));
+  CHECK(shown(read) ==
+        "a = hlo.copy(%p{0}) : f32[2]\n"
+        "b = hlo.copy(%p{1}{1}) : f32[3]\n"
+        "s = hlo.two(%a) : f32[2] i32[2]\n"
+        "c = getitem(%s, 1) : i32[2]\n"
+        "d = hlo.copy(%c) : i32[2]\n"
+        "s{0} = getitem(%s, 0) : f32[2]\n");
+  REQUIRE(read.inputs.size() == 3);
+  CHECK(read.nodes[2].name == "p{1}{1}");
+  std::vector<std::string> outputs;
+  for (const NodeIndex output : read.outputs) {
+    outputs.push_back(read.nodes[output].name);
+  }
+  CHECK(outputs == std::vector<std::string>{"b", "c", "s{0}", "c"});
+}
+
+TEST_CASE("fusions and calls are read inside") {
+  const std::string inner =
+      "inner { a = f32[4] parameter(0)\n ROOT r = f32[4] negate(a), metadata={source_file=\"in.py\" "
+      "source_line=2} }\n"
+      "fused { p = f32[4] parameter(0)  q = f32[4] parameter(1)\n"
+      "  e = f32[4] exponential(p)  c = f32[4] call(e), to_apply=inner\n  ROOT s = f32[4] add(c, q) }\n"
+      "pair { p = f32[4] parameter(0)\n  n = f32[4] sine(p)  ROOT t = (f32[4], f32[4]) tuple(n, p) }\n"
+      "same { ROOT p = f32[4] parameter(0) }\n";
+  const Graph read = graph(module(
+      "x = f32[4] parameter(0)\n"
+      "f.1 = f32[4] fusion(x, x), kind=kLoop, calls=fused, metadata={source_file=\"a.py\" source_line=7}\n"
+      "f.2 = f32[4] fusion(f.1, x), kind=kLoop, calls=fused\n"
+      "g = (f32[4], f32[4]) fusion(f.2), kind=kLoop, calls=pair\n"
+      "h = f32[4] get-tuple-element(g), index=0\n"
+      "y = f32[4] call(h), to_apply=same",
+      "", inner));
+  CHECK(shown(read) ==
+        "f.1/e = hlo.exponential(%x) : f32[4]\n"
+        "f.1/c = hlo.negate(%f.1/e) : f32[4]\n"
+        "f.1 = hlo.add(%f.1/c, %x) : f32[4]\n"
+        "f.2/e = hlo.exponential(%f.1) : f32[4]\n"
+        "f.2/c = hlo.negate(%f.2/e) : f32[4]\n"
+        "f.2 = hlo.add(%f.2/c, %x) : f32[4]\n"
+        "g/n = hlo.sine(%f.2) : f32[4]\n"
+        "h = hlo.copy(%g/n) : f32[4]\n"
+        "y = hlo.copy(%h) : f32[4]\n");
+  CHECK(read.nodes[read.find("f.1/e")].loc == "a.py:7");
+  CHECK(read.nodes[read.find("f.1/c")].loc == "in.py:2");
+}
+
+TEST_CASE("loops and branches are opaque, told apart by what they do") {
+  const std::string loops =
+      "up { p = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(p), index=0  v = f32[4] "
+      "get-tuple-element(p), index=1\n"
+      "  one = s32[] constant(1)  j = s32[] add(i, one)  w = f32[4] sine(v)  ROOT t = (s32[], f32[4]) "
+      "tuple(j, w) }\n"
+      "up2 { q = (s32[], f32[4]) parameter(0)  k = s32[] get-tuple-element(q), index=0  v = f32[4] "
+      "get-tuple-element(q), index=1\n"
+      "  o = s32[] constant(1)  j = s32[] add(k, o)  w = f32[4] sine(v), metadata={op_name=\"x\"}  ROOT t = "
+      "(s32[], f32[4]) "
+      "tuple(j, w) }\n"
+      "other { p = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(p), index=0  v = f32[4] "
+      "get-tuple-element(p), index=1\n"
+      "  one = s32[] constant(1)  j = s32[] add(i, one)  w = f32[4] cosine(v)  ROOT t = (s32[], f32[4]) "
+      "tuple(j, w) }\n"
+      "random { p = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(p), index=0  v = f32[] "
+      "constant(0)\n"
+      "  w = f32[4] rng(v, v), distribution=rng_uniform  ROOT t = (s32[], f32[4]) tuple(i, w) }\n"
+      "goes { p = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(p), index=0  n = s32[] "
+      "constant(9)\n"
+      "  ROOT c = pred[] compare(i, n), direction=LT }\n";
+  const auto loop = [&](const std::string& body) {
+    const Graph read =
+        graph(module("i = s32[] parameter(0)\nx = f32[4] parameter(1)\np = (s32[], f32[4]) tuple(i, x)\n"
+                     "y = (s32[], f32[4]) while(p), condition=goes, body=" +
+                         body,
+                     "", loops));
+    return shown(read, read.nodes[read.find("y")]);
+  };
+  CHECK(loop("up").starts_with("y = hlo.while([%i, %x]; condition = "));
+  CHECK(loop("up") == loop("%up2"));
+  CHECK(loop("up") != loop("other"));
+  CHECK(loop("random").ends_with(" unknown: what `random` computes does not depend on its operands alone"));
+}
+
+TEST_CASE("bitcasts keep the order in memory") {
+  CHECK(node("x = f32[2,6]{1,0} parameter(0)\ny = f32[3,4]{1,0} bitcast(x)") ==
+        "hlo.reshape(%x, [3, 4]) : f32[3, 4]");
+  CHECK(shown(graph(module("x = f32[2,3]{0,1} parameter(0)\ny = f32[3,2]{1,0} bitcast(x)"))) ==
+        "y/rows = hlo.transpose(%x, [1, 0]) : f32[3, 2]\ny = hlo.reshape(%y/rows, [3, 2]) : f32[3, 2]\n");
+  CHECK(shown(graph(module("x = f32[6] parameter(0)\ny = f32[2,3]{0,1:S(5)} bitcast(x)"))) ==
+        "y/reshaped = hlo.reshape(%x, [3, 2]) : f32[3, 2]\ny = hlo.transpose(%y/reshaped, [1, 0]) : f32[2, "
+        "3]\n");
+  CHECK(node("x = f32[6]{0} parameter(0)\ny = f32[2,3]{1,0:T(8,128)} bitcast(x)") ==
+        "hlo.bitcast(%x; layouts = \"0->1,0:T(8,128)\") : f32[2, 3]");
+  CHECK(node("x = f32[6]{0} parameter(0)\ny = s32[6]{0} bitcast(x)") ==
+        "hlo.bitcast(%x; layouts = \"0->0\") : i32[6]");
+}
+
+TEST_CASE("operators in two parts") {
+  const Graph read = graph(
+      module("x = f32[4] parameter(0)\n"
+             "a = f32[4] all-reduce-start(x), replica_groups={{0,1}}, to_apply=sum\n"
+             "b = f32[4] all-reduce-done(a)\n"
+             "c = (f32[4], f32[8]) all-gather-start(b), replica_groups={{0,1}}, dimensions={0}\n"
+             "d = f32[8] all-gather-done(c)\n"
+             "e = (f32[8], f32[8], u32[], u32[]) collective-permute-start(d), "
+             "source_target_pairs={{0,1},{1,0}}\n"
+             "f = f32[8] collective-permute-done(e)\n"
+             "g = (f32[8], f32[8], u32[]) copy-start(f)\n"
+             "h = f32[8] copy-done(g)\n"
+             "i = ((f32[8]), f32[8], s32[]) async-start(h), calls=wrapped\n"
+             "j = ((f32[8]), f32[8], s32[]) async-update(i)\n"
+             "y = f32[8] async-done(j)",
+             "", std::string(kReducers) + "wrapped { p = f32[8] parameter(0)  ROOT n = f32[8] negate(p) }\n"),
+      of_rank(1, 2));
+  CHECK(shown(read) ==
+        "a = hlo.all_reduce(%x, sum; group = \"{{0,1}}\") : f32[4]\n"
+        "b = hlo.copy(%a) : f32[4]\n"
+        "c = hlo.all_gather(%b, 0; group = \"{{0,1}}\") : f32[8]\n"
+        "d = hlo.copy(%c) : f32[8]\n"
+        "e = hlo.collective_permute(%d, [[0, 1], [1, 0]]; group = \"{{0,1}}\") : f32[8]\n"
+        "f = hlo.copy(%e) : f32[8]\n"
+        "g = hlo.copy(%f) : f32[8]\n"
+        "h = hlo.copy(%g) : f32[8]\n"
+        "i = hlo.negate(%h) : f32[8]\n"
+        "y = hlo.copy(%i) : f32[8]\n");
+}
+
+TEST_CASE("collectives") {
+  const std::string x = "x = f32[4,6] parameter(0)\nz = f32[4,6] parameter(1)\nm = pred[4] parameter(2)\n";
+  const auto line = [&](const std::string& instruction) { return node(x + instruction, "y", of_rank(0, 2)); };
+  const std::string all = "group = \"{{0,1}}\"";
+  CHECK(line("y = f32[4,6] all-reduce(x), replica_groups={{0,1}}, to_apply=greatest") ==
+        "hlo.all_reduce(%x, max; " + all + ") : f32[4, 6]");
+  CHECK(line("y = (f32[4,6], f32[4,6]) all-reduce(x, z), replica_groups={}, to_apply=sum") ==
+        "hlo.all_reduce([%x, %z], sum; " + all + ") : f32[4, 6] f32[4, 6]");
+  CHECK(line("y = pred[4] all-reduce(m), replica_groups={{0,1}}, to_apply=either") ==
+        "hlo.all_reduce(%m, \"or\"; " + all + ") : b8[4]");
+  CHECK(line("y = f32[4,6] all-reduce(x), replica_groups={{0,1}}, to_apply=difference") ==
+        "hlo.all_reduce(%x; " + all +
+            ") : f32[4, 6] unknown: what `difference` computes is not a known reduction");
+  CHECK(line("y = f32[8,6] all-gather(x), replica_groups={{0,1}}, dimensions={0}") ==
+        "hlo.all_gather(%x, 0; " + all + ") : f32[8, 6]");
+  CHECK(line("y = f32[4,3] reduce-scatter(x), replica_groups={{0,1}}, dimensions={1}, to_apply=sum") ==
+        "hlo.reduce_scatter(%x, sum, 1; " + all + ") : f32[4, 3]");
+  CHECK(line("y = f32[4,6] all-to-all(x), replica_groups={{0,1}}, dimensions={1}") ==
+        "hlo.all_to_all(%x, 1, 1; " + all + ") : f32[4, 6]");
+  CHECK(line("y = (f32[4,6], f32[4,6]) all-to-all(x, z), replica_groups={{0,1}}") ==
+        "hlo.all_to_all([%x, %z]; " + all + ") : f32[4, 6] f32[4, 6]");
+  CHECK(line("y = f32[4,6] collective-permute(x), source_target_pairs={{1,0}}") ==
+        "hlo.collective_permute(%x, [[1, 0]]; " + all + ") : f32[4, 6]");
+  CHECK(line("y = f32[4,6] collective-broadcast(x), replica_groups={{0,1}}") ==
+        "hlo.collective_broadcast(%x; " + all + ") : f32[4, 6]");
+}
+
+TEST_CASE("whom replica groups mean") {
+  // [groups of this rank], by attributes, of rank 5 among 2 replicas of 4 partitions.
+  const auto groups = [](const std::string& attributes,
+                         const std::string& counts = ", replica_count=2, num_partitions=4") {
+    const std::string text = module(
+        "x = f32[4] parameter(0)\ny = f32[4] all-reduce(x), to_apply=sum, " + attributes, counts, kReducers);
+    const support::Result<Graph> read = parse_graph(support::add_source("t.hlo", text), of_rank(5, 8));
+    if (!read) {
+      return read.error().id + ": " + read.error().message;
+    }
+    REQUIRE(read->groups.size() == 1);
+    std::string list;
+    for (const std::size_t rank : read->groups[0].ranks) {
+      list += std::to_string(rank) + " ";
+    }
+    return list;
+  };
+  CHECK(groups("replica_groups={{0,1}}") == "1 5 ");
+  CHECK(groups("replica_groups={{1,0}}") == "5 1 ");
+  CHECK(groups("replica_groups={{0},{1}}") == "5 ");
+  CHECK(groups("replica_groups={}") == "1 5 ");
+  CHECK(groups("channel_id=1, replica_groups={{0,1}}") == "0 1 2 3 4 5 6 7 ");
+  CHECK(groups("channel_id=1, replica_groups={{0},{1}}") == "4 5 6 7 ");
+  CHECK(groups("channel_id=1, replica_groups={}, use_global_device_ids=false") == "0 1 2 3 4 5 6 7 ");
+  CHECK(groups("channel_id=1, use_global_device_ids=true, replica_groups={{0,2,4,6},{7,5,3,1}}") ==
+        "7 5 3 1 ");
+  CHECK(groups("channel_id=1, use_global_device_ids=true, replica_groups=[2,4]<=[8]") == "4 5 6 7 ");
+  CHECK(groups("channel_id=1, use_global_device_ids=true, replica_groups=[4,2]<=[2,4]T(1,0)") == "1 5 ");
+  CHECK(groups("channel_id=1, use_global_device_ids=true, replica_groups=[2,4]<=[2,2,2]T(1,0,2)") ==
+        "0 1 4 5 ");
+  CHECK(groups("channel_id=1, use_global_device_ids=true, replica_groups=[1,8]<=[8]") == "0 1 2 3 4 5 6 7 ");
+  CHECK(groups("replica_groups={{0,1,2,3,4,5,6,7}}", "") ==
+        "0 1 2 3 4 5 6 7 ");  // a header that says nothing: replicas
+  CHECK(groups("use_global_device_ids=true, replica_groups={{0,1}}") ==
+        "graph/bad-group: `use_global_device_ids` needs a `channel_id`");
+  CHECK(groups("channel_id=1, use_global_device_ids=true, replica_groups={}") ==
+        "graph/bad-group: with `use_global_device_ids` the groups must be listed");
+  CHECK(groups("replica_groups={{0,2}}") == "graph/bad-group: there is no number 2 among 2 replicas");
+  CHECK(groups("replica_groups={{0,0}}") == "graph/bad-group: the number 0 is in two groups");
+  CHECK(groups("replica_groups={{0}}") == "graph/bad-group: the number 1 is in no group of `y`");
+  CHECK(groups("replica_groups={{-1}}") == "graph/bad-group: there is no number -1 among 2 replicas");
+  for (const char* bad : {"[2,4]<=[9]", "[2,4]<=[2,4]T(0,0)", "[2,4]<=[2,4]T(1)", "[8]<=[8]", "{{0,1}",
+                          "{0,1}", "[2,4]", "[0,8]<=[0]", "[9223372036854775807,2]<=[2]"}) {
+    CAPTURE(bad);
+    const std::string found =
+        groups("channel_id=1, use_global_device_ids=true, replica_groups=" + std::string(bad));
+    CHECK((found.starts_with("graph/hlo-attribute: ") || found.starts_with("graph/hlo-syntax: ")));
+  }
+}
+
+TEST_CASE("all-to-all and permutations with a channel are among partitions") {
+  const auto groups = [](const std::string& instruction) {
+    const Graph read = graph(module("x = f32[4] parameter(0)\ny = f32[4] " + instruction,
+                                    ", replica_count=2, num_partitions=4", kReducers),
+                             of_rank(5, 8));
+    REQUIRE(read.groups.size() == 1);
+    return std::vector<std::size_t>(read.groups[0].ranks);
+  };
+  using Ranks = std::vector<std::size_t>;
+  CHECK(groups("all-to-all(x), channel_id=1, replica_groups={{0,1,2,3}}, dimensions={0}") ==
+        Ranks{4, 5, 6, 7});
+  CHECK(groups("all-to-all(x), replica_groups={{0,1}}, dimensions={0}") == Ranks{1, 5});
+  CHECK(groups("collective-permute(x), channel_id=1, source_target_pairs={{0,1}}") == Ranks{4, 5, 6, 7});
+  CHECK(groups("collective-permute(x), source_target_pairs={{0,1}}") == Ranks{1, 5});
+}
+
+TEST_CASE("which device a rank is") {
+  const auto places = [](const std::string& counts, std::size_t rank, std::size_t world) {
+    const Graph read = graph(
+        module("p = u32[] partition-id()\nr = u32[] replica-id()\nt = (u32[], u32[]) tuple(p, r)", counts),
+        of_rank(rank, world));
+    return shown(read);
+  };
+  CHECK(places(", num_partitions=4", 2, 4) ==
+        "p = hlo.partition_id(rank) : i64[]\nr = hlo.replica_id(0) : i64[]\n");
+  CHECK(places(", replica_count=4", 2, 4) ==
+        "p = hlo.partition_id(0) : i64[]\nr = hlo.replica_id(rank) : i64[]\n");
+  CHECK(places(", replica_count=2, num_partitions=4", 6, 8) ==
+        "p = hlo.partition_id(\"Mod(rank, 4)\") : i64[]\nr = hlo.replica_id(\"rank//4\") : i64[]\n");
+  CHECK(error(module("p = u32[] partition-id()"), of_rank(0, 2)) ==
+        "graph/bad-rank: this module asks for its partition, but its header does not say how many there are "
+        "(`num_partitions`)");
+  CHECK(error(module("p = u32[] partition-id()", ", num_partitions=2")) ==
+        "graph/bad-rank: the sequential program runs on one device, this module on 2, which differ from here "
+        "on");
+  CHECK(shown(graph(module("p = u32[] partition-id()"))) == "p = hlo.partition_id(0) : i64[]\n");
+}
+
+TEST_CASE("one module of all ranks is read once") {
+  const std::string text = module(
+      "x = f32[4] parameter(0)\np = u32[] partition-id()\na = f32[4] all-reduce(x), channel_id=1, "
+      "use_global_device_ids=true, replica_groups={{0,2},{1,3}}, to_apply=sum",
+      ", num_partitions=4", kReducers);
+  const Graph first = graph(text, of_rank(0, 4));
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    ReadOptions options = of_rank(rank, 4);
+    const Graph alone = graph(text, options);
+    options.model = &first;
+    const Graph copied = graph(text, options);
+    CHECK(shown(copied) == shown(alone));
+    CHECK(copied.rank == rank);
+    CHECK(copied.symbol_prefix == alone.symbol_prefix);
+    CHECK(copied.groups == alone.groups);
+    CHECK(copied.world_size == 4);
+    CHECK(copied.inputs == alone.inputs);
+    CHECK(copied.outputs == alone.outputs);
+    CHECK(copied.groups ==
+          std::vector<Group>{{"{{0,2},{1,3}}", rank % 2 == 0 ? std::vector<std::size_t>{0, 2}
+                                                             : std::vector<std::size_t>{1, 3}}});
+    CHECK(copied.nodes[1].span.file == copied.file);
+    CHECK(copied.nodes[1].span.line == alone.nodes[1].span.line);
+  }
+}
+
+TEST_CASE("a module that is not partitioned says so") {
+  const std::string before = module(
+      "x = f32[4] parameter(0), sharding={devices=[2]<=[2]}\ny = f32[4] negate(x)", ", num_partitions=2");
+  const Graph read = graph(before, of_rank(0, 2));
+  REQUIRE(read.warnings.size() == 1);
+  CHECK(read.warnings[0].id == "graph/hlo-sharding");
+  CHECK(read.warnings[0].span.line == 5);
+  const std::string after = module(
+      "x = f32[4] parameter(0), sharding={devices=[2]<=[2]}\ny = f32[4] all-reduce(x), channel_id=1, "
+      "use_global_device_ids=true, replica_groups={{0,1}}, to_apply=sum",
+      ", num_partitions=2", kReducers);
+  CHECK(graph(after, of_rank(0, 2)).warnings.empty());
+}
+
+TEST_CASE("values that are given a second name stay what they are") {
+  CHECK(
+      shown(graph(module("x = f32[2] parameter(0)\nt = token[] after-all()\na = f32[2] add-dependency(x, t)\n"
+                         "p = (f32[2], f32[2]) tuple(a, x)\no = (f32[2], f32[2]) opt-barrier(p)\n"
+                         "y = f32[2] get-tuple-element(o), index=1"))) ==
+      "a = hlo.copy(%x) : f32[2]\ny = hlo.copy(%x) : f32[2]\n");
+}
+
+TEST_CASE("text after the last computation, and other forms that are no module") {
+  CHECK(read("HloModule m\nENTRY e { ROOT x = f32[] parameter(0) }\n\n").ok());
+  CHECK(read("\n\n  HloModule m\r\nENTRY e { ROOT x = f32[] parameter(0) }, execution_thread=\"main\"").ok());
+  const std::string deep = "HloModule m\nENTRY e { ROOT x = " + std::string(100000, '(');
+  CHECK(error(deep) == "graph/hlo-syntax: nested more than 200 deep");
+  CHECK(error("HloModule m\nENTRY e { ROOT x = f32[] negate(x) }") ==
+        "graph/cycle: `x` depends on itself, by `x`");
+}
+
+TEST_CASE("modules that call each other too often are refused") {
+  std::string text = "HloModule m\nc0 { ROOT p = f32[] parameter(0) }\n";
+  for (int k = 1; k < 40; ++k) {
+    const std::string below = "c" + std::to_string(k - 1);
+    text += "c" + std::to_string(k) + " { p = f32[] parameter(0)  a = f32[] call(p), to_apply=" + below +
+            "  ROOT b = f32[] call(a), to_apply=" + below + " }\n";
+  }
+  text += "ENTRY e { x = f32[] parameter(0)  ROOT y = f32[] call(x), to_apply=c39 }";
+  CHECK(error(text) ==
+        "graph/hlo-computation: with what it calls this module has more than 155072 instructions");
+}
+
+}  // namespace entangle::graph
