@@ -8,8 +8,8 @@
 namespace entangle::egraph {
 
 void EGraph::Impl::analyse_users(const Class& data) {
-  for (std::uint32_t at = data.first_user; at != kNone; at = links[at].next) {
-    stale.push_back(links[at].node);
+  for (Use at = data.first_use; at != kNoUse; at = uses[at].next) {
+    stale.push_back(uses[at].term);
   }
 }
 
@@ -131,6 +131,10 @@ std::optional<sym::Scalar> EGraph::uniform(TermId id) const {
   return data.uniform == kNone ? std::nullopt : std::optional(impl_->scalars[data.uniform]);
 }
 
+bool EGraph::is_uniform(TermId id) const {
+  return impl_->class_of(id).uniform != kNone;
+}
+
 term::Interval EGraph::interval(TermId id) const {
   return impl_->interval_of(impl_->class_of(id));
 }
@@ -141,8 +145,9 @@ bool EGraph::defined(TermId id) const {
 
 void EGraph::set_undefined(TermId id) {
   Class& data = impl_->classes[find(id)];
-  ENTANGLE_CHECK(data.first_user == kNone, "a leaf that is used already is declared undefined");
+  ENTANGLE_CHECK(data.first_use == kNoUse, "a leaf that is used already is declared undefined");
   data.defined = false;
+  impl_->touch(data);
 }
 
 bool EGraph::named(TermId id) const {

@@ -49,7 +49,13 @@ smt::Truth equal_scalars(smt::Oracle& oracle, const sym::Scalar& a, const sym::S
 }
 
 EGraph::Impl::Impl(EGraph& graph, term::Typing& graph_typing, smt::Oracle& graph_oracle)
-    : self(graph), typing(graph_typing), oracle(graph_oracle), rule_set(graph_typing.rules()) {
+    : self(graph),
+      typing(graph_typing),
+      oracle(graph_oracle),
+      rule_set(graph_typing.rules()),
+      up(graph.up_),
+      uses(graph.uses_),
+      merge_log(graph.merge_log_) {
   first_of_op.assign(rule_set.operators().size(), kNoTerm);
   last_of_op = first_of_op;
   slice = rule_set.find_op("slice");
@@ -220,13 +226,29 @@ smt::Truth EGraph::Impl::equal_types(std::uint32_t a, std::uint32_t b) const {
   return oracle.equal(types[a].shape, types[b].shape);
 }
 
-std::optional<tensor::TensorType> EGraph::Impl::type_of(rules::OpId op, const tensor::Attr& attrs,
-                                                        std::span<const TermId> children, std::string* why) {
-  Small<const tensor::TensorType*, 16> child_types;
+std::uint32_t EGraph::Impl::signature_of(rules::OpId op, const tensor::Attr& attrs,
+                                         std::span<const TermId> children) {
+  Small<std::uint32_t, 16> child_types;
   for (const TermId child : children) {
-    child_types.push(&type(child));
+    child_types.push(class_of(child).type);
   }
-  return typing.type_of(op, attrs, child_types.span(), why);
+  return signatures.find(op, attrs, child_types.span());
+}
+
+std::uint32_t EGraph::Impl::type_of(std::uint32_t signature, std::span<const TermId> children,
+                                    std::string* why) {
+  Signature& of = signatures[signature];
+  if (of.type == Signature::kUntyped) {
+    Small<const tensor::TensorType*, 16> child_types;
+    for (const TermId child : children) {
+      child_types.push(&type(child));
+    }
+    // What has no type, or none that can be decided, is asked for again.
+    if (const auto found = typing.type_of(of.op, of.attrs, child_types.span(), why)) {
+      of.type = intern(*found);
+    }
+  }
+  return of.type;
 }
 
 TermId EGraph::Impl::add_leaf(const tensor::TensorType& type, const std::string& label, bool defined) {
@@ -283,14 +305,10 @@ TermId EGraph::Impl::add(rules::OpId op, const tensor::Attr& attrs, std::span<co
       continue;
     }
     Class& child = classes[children[i]];
-    const auto link = static_cast<std::uint32_t>(links.size());
-    links.push_back({id, kNone});
-    if (child.first_user == kNone) {
-      child.first_user = link;
-    } else {
-      links[child.last_user].next = link;
-    }
-    child.last_user = link;
+    const auto use = static_cast<Use>(uses.size());
+    uses.push_back({id, kNoUse});
+    (child.first_use == kNoUse ? child.first_use : uses[child.last_use].next) = use;
+    child.last_use = use;
   }
   return id;
 }
@@ -323,7 +341,7 @@ void EGraph::Impl::append_of_op(TermId id) {
 
 // Replaces op(operands; attrs) by its normal form, if it has one: the id of the (ghost) term, or kNoTerm.
 TermId EGraph::Impl::normalise(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> operands,
-                               std::span<const TermId> children, std::uint32_t type) {
+                               std::span<const TermId> children, std::uint32_t signature) {
   constexpr std::size_t kDeepest = 32;
   if (normalising >= kDeepest || !matcher->may_normalise(op)) {
     return kNoTerm;
@@ -331,7 +349,7 @@ TermId EGraph::Impl::normalise(rules::OpId op, const tensor::Attr& attrs, std::s
   ++normalising;
   std::size_t lemma = 0;
   TermId exact = kNoTerm;
-  const TermId result = matcher->normal_form({op, attrs, children}, true, &lemma, &exact);
+  const TermId result = matcher->normal_form({op, attrs, children}, true, signature, &lemma, &exact);
   --normalising;
   if (result == kNoTerm) {
     return kNoTerm;
@@ -342,7 +360,7 @@ TermId EGraph::Impl::normalise(rules::OpId op, const tensor::Attr& attrs, std::s
   const std::uint64_t hash = node_hash(op, attrs, current.span());
   TermId ghost = probe(op, attrs, current.span(), hash);
   if (ghost == kNoTerm) {
-    ghost = add(op, attrs, operands, current.span(), hash, type, NodeState::ghost);
+    ghost = add(op, attrs, operands, current.span(), hash, signatures[signature].type, NodeState::ghost);
   }
   Edge edge;
   edge.kind = Reason::Kind::normalise;
@@ -375,13 +393,13 @@ TermId EGraph::Impl::make(rules::OpId op, const tensor::Attr& given_attrs, std::
     return find(known);
   }
   if (known == kNoTerm) {
-    const std::optional<tensor::TensorType> found = type_of(op, attrs, children.span(), &last_error);
-    if (!found) {
+    const std::uint32_t signature = signature_of(op, attrs, children.span());
+    const std::uint32_t type = type_of(signature, children.span(), &last_error);
+    if (type == Signature::kUntyped) {
       ++failures;
       return kNoTerm;
     }
-    const std::uint32_t type = intern(*found);
-    TermId id = normal ? normalise(op, attrs, operands.span(), children.span(), type) : kNoTerm;
+    TermId id = normal ? normalise(op, attrs, operands.span(), children.span(), signature) : kNoTerm;
     if (id == kNoTerm) {
       // Looking for a normal form may have built terms and joined classes.
       Ids current;
@@ -436,9 +454,6 @@ TermId EGraph::fresh(const tensor::TensorType& type, const std::string& label) {
 TermId EGraph::leaf(const tensor::TensorType& type, const std::string& label) {
   return impl_->add_leaf(type, label, true);
 }
-TermId EGraph::find(TermId id) const {
-  return impl_->find(id);
-}
 const tensor::TensorType& EGraph::type(TermId id) const {
   return impl_->type(id);
 }
@@ -481,9 +496,6 @@ const std::vector<Clash>& EGraph::clashes() const {
 const std::optional<std::string>& EGraph::contradiction() const {
   return impl_->contradiction;
 }
-std::size_t EGraph::term_count() const {
-  return impl_->nodes.size();
-}
 std::size_t EGraph::node_count() const {
   return impl_->live;
 }
@@ -494,12 +506,8 @@ const std::vector<std::uint64_t>& EGraph::normalised() const {
   return impl_->normalised;
 }
 
-std::size_t EGraph::merge_count() const {
-  return impl_->merges;
-}
-
-const std::vector<std::pair<TermId, TermId>>& EGraph::merge_log() const {
-  return impl_->merge_log;
+std::uint32_t EGraph::version(TermId id) const {
+  return impl_->class_of(id).version;
 }
 
 std::vector<TermId> EGraph::classes() const {
@@ -512,12 +520,25 @@ std::vector<TermId> EGraph::classes() const {
   return result;
 }
 
+TermId EGraph::Impl::live_from(TermId node) const {
+  while (node != kNoTerm && nodes[node].state != NodeState::live) {
+    node = nodes[node].next_in_class;
+  }
+  return node;
+}
+
+TermId EGraph::first_node(TermId id) const {
+  return impl_->live_from(impl_->class_of(id).first);
+}
+
+TermId EGraph::next_node(TermId node) const {
+  return impl_->live_from(impl_->nodes[node].next_in_class);
+}
+
 std::vector<TermId> EGraph::node_ids(TermId id) const {
   std::vector<TermId> result;
-  for (TermId at = impl_->class_of(id).first; at != kNoTerm; at = impl_->nodes[at].next_in_class) {
-    if (impl_->nodes[at].state == NodeState::live) {
-      result.push_back(at);
-    }
+  for (TermId at = first_node(id); at != kNoTerm; at = next_node(at)) {
+    result.push_back(at);
   }
   return result;
 }
@@ -555,17 +576,8 @@ TermId EGraph::find_node(rules::OpId op, const tensor::Attr& given_attrs,
   return id == kNoTerm || impl_->nodes[id].state == NodeState::ghost ? kNoTerm : impl_->find(id);
 }
 
-std::vector<TermId> EGraph::user_terms(TermId id) const {
-  std::vector<TermId> result;
-  for (std::uint32_t at = impl_->class_of(id).first_user; at != kNone; at = impl_->links[at].next) {
-    result.push_back(impl_->links[at].node);
-  }
-  return result;
-}
-
-std::uint64_t EGraph::user_terms_version(TermId id) const {
-  const Class& data = impl_->class_of(id);
-  return std::uint64_t{data.first_user} << 32 | data.last_user;
+EGraph::Use EGraph::first_use(TermId id) const {
+  return impl_->class_of(id).first_use;
 }
 
 bool EGraph::is_node(TermId id) const {
@@ -573,10 +585,12 @@ bool EGraph::is_node(TermId id) const {
 }
 
 std::vector<TermId> EGraph::user_nodes(TermId id, rules::OpId op) const {
-  std::vector<TermId> result = user_terms(id);
-  std::erase_if(result, [&](TermId user) {
-    return !is_node(user) || (op != rules::kNoOp && impl_->nodes[user].op != op);
-  });
+  std::vector<TermId> result;
+  for (Use use = first_use(id); use != kNoUse; use = next_use(use)) {
+    if (is_node(user(use)) && (op == rules::kNoOp || impl_->nodes[user(use)].op == op)) {
+      result.push_back(user(use));
+    }
+  }
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "egraph/signatures.h"
 #include "egraph/small.h"
 #include "entangle/egraph/egraph.h"
 #include "entangle/egraph/match.h"
@@ -46,22 +47,18 @@ struct Node {
 
 // Meaningful at canonical ids.
 struct Class {
-  TermId first = kNoTerm, last = kNoTerm;               // live nodes
-  std::uint32_t first_user = kNone, last_user = kNone;  // in user links
+  TermId first = kNoTerm, last = kNoTerm;  // live nodes
+  EGraph::Use first_use = EGraph::kNoUse, last_use = EGraph::kNoUse;
   std::uint32_t terms = 1;
   std::uint32_t type = 0;
   std::uint32_t uniform = kNone;
   std::uint32_t interval = kNone;
   std::uint32_t changed = 0;    // the epoch of the last change
+  std::uint32_t version = 0;    // the number of the last change
   std::uint32_t narrowed = 0;   // how often the interval shrank
   std::uint64_t operators = 0;  // as rules::operator_bit()s: what nodes there may be
   bool named = false;
   bool defined = true;
-};
-
-struct UserLink {
-  TermId node = kNoTerm;
-  std::uint32_t next = kNone;
 };
 
 // One edge of the proof forest.
@@ -102,14 +99,7 @@ struct EGraph::Impl {
   Impl(EGraph& self, term::Typing& typing, smt::Oracle& oracle);
 
   // --- egraph.cpp
-  TermId find(TermId id) const {
-    ENTANGLE_CHECK(id < up.size(), "term id out of range");
-    while (up[id] != id) {
-      up[id] = up[up[id]];
-      id = up[id];
-    }
-    return id;
-  }
+  TermId find(TermId id) const { return self.find(id); }
   const Class& class_of(TermId id) const { return classes[find(id)]; }
   const tensor::TensorType& type(TermId id) const { return types[class_of(id).type]; }
   bool commutative(rules::OpId op) const { return op != rules::kNoOp && rule_set.op(op).commutative; }
@@ -121,7 +111,7 @@ struct EGraph::Impl {
                std::uint64_t hash) const;
   TermId make(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> children, bool normal);
   TermId normalise(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> operands,
-                   std::span<const TermId> children, std::uint32_t type);
+                   std::span<const TermId> children, std::uint32_t signature);
   void note_made(TermId term) {
     last_made = term;
     if (made != nullptr) {
@@ -131,8 +121,13 @@ struct EGraph::Impl {
   // Makes a ghost a node of its class.
   void promote(TermId ghost);
   void append_of_op(TermId node);
-  std::optional<tensor::TensorType> type_of(rules::OpId op, const tensor::Attr& attrs,
-                                            std::span<const TermId> children, std::string* why);
+  // Of a class's list, the first live node from here on.
+  TermId live_from(TermId node) const;
+  // The number in `signatures` of an operator with these attributes and operands.
+  std::uint32_t signature_of(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> children);
+  // The number of the type of an application with the signature; Signature::kUntyped where it has
+  // none.
+  std::uint32_t type_of(std::uint32_t signature, std::span<const TermId> children, std::string* why);
   TermId add(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> given,
              std::span<const TermId> children, std::uint64_t hash, std::uint32_t type, NodeState state);
   TermId add_leaf(const tensor::TensorType& type, const std::string& label, bool defined);
@@ -145,7 +140,10 @@ struct EGraph::Impl {
   void recanonicalise(TermId node);
   void unlink_dead();
   void rebuild();
-  void touch(Class& data) { data.changed = epoch; }
+  void touch(Class& data) {
+    data.changed = epoch;
+    data.version = ++changes;
+  }
 
   // --- analysis.cpp
   void analyse(TermId node);
@@ -173,15 +171,17 @@ struct EGraph::Impl {
   std::optional<term::Evaluator> evaluator;
 
   std::vector<Node> nodes;
-  mutable std::vector<TermId> up;
+  std::vector<TermId>& up;  // these three are the e-graph's own
+  std::vector<EGraph::UseEntry>& uses;
+  std::vector<std::pair<TermId, TermId>>& merge_log;
   std::vector<Class> classes;
-  std::vector<UserLink> links;
   IdArena arena;
   std::vector<TermId> table;
   std::size_t table_used = 0;  // entries, erased ones too
   std::vector<TermId> first_of_op, last_of_op;
   std::deque<tensor::TensorType> types;
   std::unordered_multimap<std::uint64_t, std::uint32_t> type_index;
+  Signatures signatures;
   std::vector<sym::Scalar> scalars;
   std::vector<term::Interval> intervals;
   std::vector<std::string> labels;
@@ -199,9 +199,8 @@ struct EGraph::Impl {
   std::vector<TermId> touched;  // classes with dead nodes in their list
 
   std::size_t live = 0;
-  std::size_t merges = 0;
-  std::vector<std::pair<TermId, TermId>> merge_log;
   std::uint32_t epoch = 1;
+  std::uint32_t changes = 0;
   std::size_t failures = 0;               // make without a type
   std::size_t normalising = 0;            // depth
   std::vector<std::uint64_t> normalised;  // per lemma: terms it replaced when they were built

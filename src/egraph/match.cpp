@@ -1,12 +1,10 @@
 #include "entangle/egraph/match.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "egraph/impl.h"
 #include "egraph/run.h"
-#include "entangle/support/hash.h"
 
 namespace entangle::egraph {
 
@@ -23,6 +21,10 @@ struct NormaliseRules {
     std::vector<Demand> demands;
     std::vector<const Expr*> trigger;  // but for the demands
     bool by_types = false;             // see says_by_types
+    // The place of the operand that the right side is.
+    std::optional<std::size_t> operand;
+    bool of_uniform = false;   // one of the operands is a scalar everywhere, or it does not match
+    bool of_repeated = false;  // two of the operands are the same, or it does not match
   };
   // A lemma that may match an application of some operator.
   struct Entry {
@@ -129,6 +131,61 @@ bool says_by_types(const rules::Lemma& lemma) {
          std::ranges::all_of(lemma.when, is_of_types);
 }
 
+// The operand that the right side of a lemma with one operand after the other on its left is.
+std::optional<std::size_t> operand_of_right(const rules::Lemma& lemma) {
+  const std::vector<Expr>& args = lemma.left.args;
+  const auto is_right = [&](const Expr& arg) {
+    return arg.kind == ExprKind::variable && !arg.type.is_list() && arg.slot == lemma.right.slot;
+  };
+  const auto at = std::ranges::find_if(args, is_right);
+  const bool known = lemma.right.kind == ExprKind::variable && at != args.end();
+  return known ? std::optional(static_cast<std::size_t>(at - args.begin())) : std::nullopt;
+}
+
+// Whether the condition, or a part of it without which it does not hold, compares with the scalar that a
+// tensor is everywhere: it is undefined for others.
+bool compares_uniform(const Expr& condition, std::span<const Expr> operands) {
+  const auto is_uniform = [&](const Expr& side) {
+    const auto is_operand = [&](const Expr& operand) {
+      return operand.kind == ExprKind::variable && operand.slot == side.args[0].slot;
+    };
+    return side.kind == ExprKind::call && side.builtin == Builtin::uniform && side.args.size() == 1 &&
+           side.args[0].kind == ExprKind::variable && !side.args[0].type.is_list() &&
+           std::ranges::any_of(operands, is_operand);
+  };
+  if (condition.kind != ExprKind::binary) {
+    return false;
+  }
+  if (condition.operation == rules::Operation::logical_and) {
+    return compares_uniform(condition.args[0], operands) || compares_uniform(condition.args[1], operands);
+  }
+  return condition.operation == rules::Operation::equal && std::ranges::any_of(condition.args, is_uniform);
+}
+
+bool needs_uniform(const rules::Lemma& lemma) {
+  const std::vector<Expr>& operands = lemma.left.args;
+  return lemma.left.kind == ExprKind::apply &&
+         (std::ranges::any_of(operands, [](const Expr& arg) { return arg.kind == ExprKind::literal; }) ||
+          std::ranges::any_of(lemma.when,
+                              [&](const Expr& when) { return compares_uniform(when, operands); }));
+}
+
+bool needs_repeated(const rules::Lemma& lemma) {
+  std::vector<rules::Slot> slots;
+  for (const Expr& arg : lemma.left.args) {
+    if (arg.kind == ExprKind::variable && !arg.type.is_list()) {
+      slots.push_back(arg.slot);
+    }
+  }
+  std::ranges::sort(slots);
+  return lemma.left.kind == ExprKind::apply && std::ranges::adjacent_find(slots) != slots.end();
+}
+
+// Whether some operand occurs twice; so it is said, too, where they are not in order.
+bool may_repeat(std::span<const TermId> operands) {
+  return !std::ranges::is_sorted(operands) || std::ranges::adjacent_find(operands) != operands.end();
+}
+
 }  // namespace
 
 NormaliseRules::Normal NormaliseRules::compile(const rules::Lemma& lemma) {
@@ -140,6 +197,9 @@ NormaliseRules::Normal NormaliseRules::compile(const rules::Lemma& lemma) {
   }
   collect_demands(lemma.trigger, operands, result.demands, result.trigger);
   result.by_types = says_by_types(lemma);
+  result.operand = operand_of_right(lemma);
+  result.of_uniform = needs_uniform(lemma);
+  result.of_repeated = needs_repeated(lemma);
   return result;
 }
 
@@ -179,26 +239,6 @@ struct Matcher::Impl {
   std::size_t frames_used = 0;
   std::size_t lookups = 0;  // depth of normal forms inside look-ups
 
-  // An operator with attributes and operands of these types (the e-graph has each once).
-  struct Signature {
-    rules::OpId op = rules::kNoOp;
-    tensor::Attr attrs;
-    std::vector<std::uint32_t> types;
-    bool operator==(const Signature&) const = default;
-  };
-  struct Hash {
-    std::size_t operator()(const Signature& signature) const {
-      std::uint64_t hash = support::hash_combine(signature.op, signature.attrs.hash());
-      for (const std::uint32_t type : signature.types) {
-        hash = support::hash_combine(hash, type);
-      }
-      return hash;
-    }
-  };
-  // Of the lemmas for the operator that decide by types, those that do not match (a bit for each).
-  std::unordered_map<Signature, std::uint64_t, Hash> refused;
-  std::uint64_t& refused_for(const term::NodeView& application);
-
   // All matches of the left side at an application, conditions and triggers too.
   bool match(const NormaliseRules::Normal& normal, const term::NodeView& application, const Found& found);
 };
@@ -210,8 +250,7 @@ Matcher::Matcher(EGraph& graph, const Matcher* like)
                0,
                {},
                0,
-               0,
-               {}})) {}
+               0})) {}
 Matcher::~Matcher() = default;
 
 bool Matcher::match(const Expr& pattern, TermId id, Frame& frame, const rules::OperatorVariable* generic,
@@ -259,35 +298,44 @@ bool Matcher::vanishes_on_one(rules::OpId op) const {
   return impl_->normalise->vanishes_on_one[op];
 }
 
-std::uint64_t& Matcher::Impl::refused_for(const term::NodeView& application) {
-  Signature signature{application.op, application.attrs, {}};
-  signature.types.reserve(application.children.size());
-  for (const TermId child : application.children) {
-    signature.types.push_back(graph.impl().class_of(child).type);
-  }
-  return refused[std::move(signature)];
-}
-
-TermId Matcher::normal_form(const term::NodeView& application, bool build, std::size_t* lemma_index,
-                            TermId* exact) {
+TermId Matcher::normal_form(const term::NodeView& application, bool build, std::uint32_t signature,
+                            std::size_t* lemma_index, TermId* exact) {
   EGraph& graph = impl_->graph;
   std::uint64_t below = 0;
+  bool uniform = false;
   for (const TermId child : application.children) {
-    below |= graph.impl().class_of(child).operators;
+    const Class& data = graph.impl().class_of(child);
+    below |= data.operators;
+    uniform = uniform || data.uniform != kNone;
   }
+  const bool repeated = may_repeat(application.children);
   const std::vector<NormaliseRules::Entry>& lemmas = impl_->normalise->by_op[application.op];
-  std::uint64_t* refused = nullptr;
+  Signatures& signatures = graph.impl().signatures;
+  const auto found = [&](std::size_t k, TermId result) {
+    if (lemma_index != nullptr) {
+      *lemma_index = lemmas[k].lemma;
+    }
+    return result;
+  };
   for (std::size_t k = 0; k < lemmas.size(); ++k) {
     if ((lemmas[k].operands & ~below) != 0) {
       continue;
     }
     const NormaliseRules::Normal& normal = impl_->normalise->rule(lemmas[k].lemma);
-    const bool kept = normal.by_types && k < 64;
-    if (kept && refused == nullptr) {
-      refused = &impl_->refused_for(application);
-    }
-    if (kept && (*refused >> k & 1) != 0) {
+    if ((normal.of_uniform && !uniform) || (normal.of_repeated && !repeated)) {
       continue;
+    }
+    const bool kept = normal.by_types && k < 64;
+    const std::uint64_t bit = kept ? std::uint64_t{1} << k : 0;
+    if ((signatures[signature].refused & bit) != 0) {
+      continue;
+    }
+    if (build && (signatures[signature].taken & bit) != 0) {
+      const TermId operand = application.children[*normal.operand];
+      if (exact != nullptr) {
+        *exact = operand;
+      }
+      return found(k, graph.find(operand));
     }
     const rules::Lemma& lemma = *normal.lemma;
     TermId result = kNoTerm;
@@ -313,13 +361,13 @@ TermId Matcher::normal_form(const term::NodeView& application, bool build, std::
       return true;
     });
     if (result != kNoTerm) {
-      if (lemma_index != nullptr) {
-        *lemma_index = lemmas[k].lemma;
+      if (build && normal.operand && !graph.impl().commutative(application.op)) {
+        signatures[signature].taken |= bit;
       }
-      return result;
+      return found(k, result);
     }
-    if (kept && !matches) {
-      *refused |= std::uint64_t{1} << k;
+    if (!matches) {
+      signatures[signature].refused |= bit;
     }
   }
   return kNoTerm;
@@ -382,12 +430,15 @@ TermId Matcher::lookup(const Expr& expr, Frame& frame) {
       return graph.find(known);
     }
     constexpr std::size_t kDeepest = 8;
-    if (!may_normalise(op) || impl_->lookups >= kDeepest ||
-        !graph.impl().type_of(op, canonical, operands.span(), nullptr)) {
+    if (!may_normalise(op) || impl_->lookups >= kDeepest) {
+      return kNoTerm;
+    }
+    const std::uint32_t signature = graph.impl().signature_of(op, canonical, operands.span());
+    if (graph.impl().type_of(signature, operands.span(), nullptr) == Signature::kUntyped) {
       return kNoTerm;
     }
     ++impl_->lookups;
-    const TermId result = normal_form({op, canonical, operands.span()}, false);
+    const TermId result = normal_form({op, canonical, operands.span()}, false, signature);
     --impl_->lookups;
     return result;
   };

@@ -194,14 +194,14 @@ bool Run::owners_of(const Expr& element, std::size_t most, Ids& owners) const {
     return false;
   }
   const EGraph::Impl& inside = graph_.impl();
-  std::uint32_t at = inside.class_of(known(*operand)->id).first_user;
-  for (std::size_t seen = 0; at != kNone; at = inside.links[at].next) {
+  EGraph::Use at = inside.class_of(known(*operand)->id).first_use;
+  for (std::size_t seen = 0; at != EGraph::kNoUse; at = inside.uses[at].next) {
     if (++seen > most) {
       return false;
     }
-    const Node& node = inside.nodes[inside.links[at].node];
+    const Node& node = inside.nodes[inside.uses[at].term];
     if (node.state == NodeState::live && node.op == element.op) {
-      owners.push(inside.find(inside.links[at].node));
+      owners.push(inside.find(inside.uses[at].term));
     }
   }
   return true;

@@ -75,10 +75,9 @@ bool EGraph::Impl::merge(TermId a, TermId b, const Edge& edge) {
 
   join_proofs(a, b, edge, classes[root_a].terms, classes[root_b].terms);
   up[loser] = winner;
-  ++merges;
   merge_log.emplace_back(winner, loser);
-  for (std::uint32_t at = from.first_user; at != kNone; at = links[at].next) {
-    dirty.push_back(links[at].node);
+  for (Use at = from.first_use; at != kNoUse; at = uses[at].next) {
+    dirty.push_back(uses[at].term);
   }
   splice(nodes, into, from);
   const auto more = [](const Class& known, const Class& news) {
@@ -93,12 +92,12 @@ bool EGraph::Impl::merge(TermId a, TermId b, const Edge& edge) {
   if (more_for_into) {
     analyse_users(into);
   }
-  if (into.first_user == kNone) {
-    into.first_user = from.first_user;
-    into.last_user = from.last_user;
-  } else if (from.first_user != kNone) {
-    links[into.last_user].next = from.first_user;
-    into.last_user = from.last_user;
+  if (into.first_use == kNoUse) {
+    into.first_use = from.first_use;
+    into.last_use = from.last_use;
+  } else if (from.first_use != kNoUse) {
+    uses[into.last_use].next = from.first_use;
+    into.last_use = from.last_use;
   }
   into.terms += from.terms;
   into.operators |= from.operators;
@@ -178,6 +177,7 @@ void EGraph::Impl::recanonicalise(TermId id) {
 void EGraph::Impl::unlink_dead() {
   for (const TermId id : touched) {
     Class& data = classes[find(id)];
+    data.version = ++changes;
     TermId* at = &data.first;
     data.last = kNoTerm;
     while (*at != kNoTerm) {

@@ -195,8 +195,8 @@ void Saturation::find_levels() {
   for (unsigned level = 1; level < kFar && !front.empty(); ++level) {
     std::vector<TermId> next;
     for (const TermId id : front) {
-      for (std::uint32_t at = inside_.classes[id].first_user; at != kNone; at = inside_.links[at].next) {
-        const TermId user = inside_.find(inside_.links[at].node);
+      for (EGraph::Use at = inside_.classes[id].first_use; at != EGraph::kNoUse; at = inside_.uses[at].next) {
+        const TermId user = inside_.find(inside_.uses[at].term);
         if (level_[user] == kFar) {
           level_[user] = static_cast<std::uint8_t>(level);
           next.push_back(user);
@@ -366,13 +366,13 @@ void Saturation::join(const Rule& rule, const Value& left, const Value& right, T
   const auto exact = [&](TermId id, TermId candidate) {
     return candidate != kNoTerm && inside_.find(candidate) == inside_.find(id) ? candidate : id;
   };
-  const std::size_t before = inside_.merges;
+  const std::size_t before = inside_.merge_log.size();
   Edge edge;
   edge.kind = Reason::Kind::lemma;
   edge.index = rule.index;
   if (!inside_.merge(exact(a->id, exact_left), exact(b->id, exact_right), edge)) {
     ++outcome_.counters.refused;
-  } else if (inside_.merges != before) {
+  } else if (inside_.merge_log.size() != before) {
     ++outcome_.counters.applied[rule.index];
   }
 }
@@ -488,7 +488,7 @@ Outcome Saturation::run() {
       break;
     }
     const std::size_t live = inside_.live;
-    const std::size_t merges = inside_.merges;
+    const std::size_t merges = inside_.merge_log.size();
     if (!first_round_) {
       find_levels();
     }
@@ -543,7 +543,7 @@ Outcome Saturation::run() {
       outcome_.stop = Stop::nodes;
       break;
     }
-    if (inside_.live == live && inside_.merges == merges) {
+    if (inside_.live == live && inside_.merge_log.size() == merges) {
       if (narrow) {
         focused = 0;
         continue;

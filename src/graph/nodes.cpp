@@ -28,6 +28,8 @@ std::optional<Scalar> number(const Attr& attr) {
   }
 }
 
+constexpr const char* kNotCovered = "no declaration covers these arguments";
+
 // What Evaluator::reason says when an application has no type: `…` is undefined: why.
 constexpr std::string_view kUntyped = "is undefined: ";
 // Truth values are no numbers to add up, whatever a framework makes of their sum: that is no contradiction.
@@ -273,13 +275,18 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
       frame->slots[lowering.draw] = Int(draw(rank, node));
     }
     if (options_.recipes) {
-      result.value = recipes_.value(lowering, *frame);
+      Recipes::Answer known = recipes_.value(lowering, *frame);
+      if (known.refused) {
+        result.reason = kNotCovered;
+        continue;
+      }
+      result.value = std::move(known.value);
     }
     if (!result.value && lowering.condition) {
       const smt::Truth holds = target_.evaluator().holds(*lowering.condition, *frame);
       if (!smt::is_yes(holds)) {
-        result.reason = smt::is_no(holds) ? "no declaration covers these arguments"
-                                          : "the condition of its declaration cannot be decided";
+        result.reason =
+            smt::is_no(holds) ? kNotCovered : "the condition of its declaration cannot be decided";
         continue;
       }
     }

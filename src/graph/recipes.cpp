@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <tuple>
 
 #include "entangle/support/hash.h"
 
@@ -21,7 +22,12 @@ namespace {
 constexpr std::size_t kMostOperands = 64;
 
 // Every part of a key begins with one of these.
-enum Word : std::uint64_t { kUnbound, kAttribute, kInteger, kTerm, kType, kList };
+enum Word : std::uint64_t { kUnbound, kAttribute, kInteger, kTerm, kTypeOfTerm, kType, kList };
+
+// Whether the frame of a call has a number of the call in it.
+bool numbers_calls(const rules::Lowering& lowering) {
+  return lowering.site != rules::kNoSlot || lowering.draw != rules::kNoSlot;
+}
 
 // The value with its terms replaced.
 template <class Replace>
@@ -47,8 +53,9 @@ Value replaced(const Value& value, const Replace& replace) {
 // wants to know ends the recording; then no more is made.
 class Recipes::Recorder final : public term::Store, public term::PatternHost {
  public:
-  Recorder(EGraph& target, smt::Oracle& oracle, std::vector<TermId>& terms)
-      : target_(target), oracle_(oracle), terms_(terms) {}
+  // Nor is more made once something was `missed`.
+  Recorder(EGraph& target, smt::Oracle& oracle, std::vector<TermId>& terms, const bool& missed)
+      : target_(target), oracle_(oracle), terms_(terms), missed_(missed) {}
 
   bool ended() const { return ended_; }
   std::vector<Step> take() { return std::move(steps_); }
@@ -57,7 +64,7 @@ class Recipes::Recorder final : public term::Store, public term::PatternHost {
   smt::Oracle& oracle() const override { return oracle_; }
 
   TermId make(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> children) override {
-    if (ended_ || std::ranges::find(children, kNoTerm) != children.end()) {
+    if (ended_ || missed_ || std::ranges::find(children, kNoTerm) != children.end()) {
       return end(kNoTerm);
     }
     std::vector<TermId> operands;
@@ -99,6 +106,7 @@ class Recipes::Recorder final : public term::Store, public term::PatternHost {
   EGraph& target_;
   smt::Oracle& oracle_;
   std::vector<TermId>& terms_;
+  const bool& missed_;
   std::vector<Step> steps_;
   mutable bool ended_ = false;
 };
@@ -133,13 +141,16 @@ bool Recipes::describe(const Value& value) {
   if (const term::Term* term = value.as_term()) {
     const TermId id = term->id == kNoTerm ? kNoTerm : target_.find(term->id);
     const auto known = static_cast<std::size_t>(std::ranges::find(terms_, id) - terms_.begin());
-    key_.words.insert(key_.words.end(), {kTerm, known});
+    key_.words.push_back(kTerm);
+    key_.words.push_back(known);
     if (known == terms_.size()) {
       terms_.push_back(id);
       if (id == kNoTerm || terms_.size() > kMostOperands) {
         return false;
       }
-      add_type(target_.type(id));
+      // The e-graph has each type once.
+      key_.words.push_back(kTypeOfTerm);
+      key_.words.push_back(reinterpret_cast<std::uintptr_t>(&target_.type(id)));
     }
     return true;
   }
@@ -158,22 +169,50 @@ bool Recipes::describe(const Value& value) {
   return true;
 }
 
-std::optional<Value> Recipes::value(const rules::Lowering& lowering, const Frame& frame) {
+bool Recipes::describe(const rules::Lowering& lowering, const Frame& frame) {
   key_ = {&lowering, {}, {}};
   terms_.clear();
-  for (const std::optional<Value>& slot : frame.slots) {
+  return std::ranges::all_of(frame.slots, [&](const std::optional<Value>& slot) {
     if (!slot) {
       key_.words.push_back(kUnbound);
-    } else if (!describe(*slot)) {
-      return std::nullopt;
     }
-  }
+    return !slot || describe(*slot);
+  });
+}
+
+std::pair<const Recipes::Recipe*, bool> Recipes::recipe(const rules::Lowering& lowering, const Frame& frame) {
   const auto found = recipes_.find(key_);
   if (found != recipes_.end()) {
-    return found->second.known ? follow(found->second) : std::nullopt;
+    return {&found->second, false};
   }
-  const Recipe& recipe = recipes_.emplace(key_, record(lowering, frame)).first->second;
-  return recipe.known ? std::optional(made(recipe.result)) : std::nullopt;
+  return {&recipes_.emplace(key_, record(lowering, frame)).first->second, true};
+}
+
+Recipes::Answer Recipes::value(const rules::Lowering& lowering, const Frame& frame) {
+  const Recipe* known = nullptr;
+  bool recorded = false;
+  if (numbers_calls(lowering)) {
+    Frame nameless = frame;
+    for (const rules::Slot slot : {lowering.site, lowering.draw}) {
+      if (slot != rules::kNoSlot) {
+        nameless.slots[slot].reset();
+      }
+    }
+    if (!describe(lowering, nameless)) {
+      return {};
+    }
+    std::tie(known, recorded) = recipe(lowering, nameless);
+  }
+  if (known == nullptr || known->kind == Recipe::Kind::of_call) {
+    if (!describe(lowering, frame)) {
+      return {};
+    }
+    std::tie(known, recorded) = recipe(lowering, frame);
+  }
+  if (known->kind != Recipe::Kind::known) {
+    return {std::nullopt, known->kind == Recipe::Kind::refused};
+  }
+  return {recorded ? made(known->result) : follow(*known)};
 }
 
 std::uint32_t Recipes::number(TermId term) const {
@@ -189,20 +228,31 @@ Recipes::Recipe Recipes::record(const rules::Lowering& lowering, const Frame& fr
   for (const std::optional<Value>& slot : frame.slots) {
     numbers.slots.push_back(slot ? std::optional(numbered(*slot)) : std::nullopt);
   }
+  bool missed = false;
+  numbers.missed = &missed;
   const std::uint64_t undecided = oracle_.statistics().unknown;
-  Recorder recorder(target_, oracle_, terms_);
+  Recorder recorder(target_, oracle_, terms_, missed);
   term::Evaluator evaluator(recorder, target_.typing(), &recorder);
   Recipe recipe;
-  if (lowering.condition && !smt::is_yes(evaluator.holds(*lowering.condition, numbers))) {
+  // What is found, if it rests on nothing else.
+  const auto settle = [&](Recipe::Kind kind) {
+    const bool decided = !recorder.ended() && oracle_.statistics().unknown == undecided;
+    recipe.kind = missed && numbers_calls(lowering) ? Recipe::Kind::of_call
+                  : decided                         ? kind
+                                                    : Recipe::Kind::none;
+  };
+  const smt::Truth holds =
+      lowering.condition ? evaluator.holds(*lowering.condition, numbers) : smt::Truth::yes;
+  if (!smt::is_yes(holds)) {
+    settle(smt::is_no(holds) ? Recipe::Kind::refused : Recipe::Kind::none);
     return recipe;
   }
   std::optional<Value> result = evaluator.evaluate(lowering.body, numbers);
-  if (!result || recorder.ended() || oracle_.statistics().unknown != undecided) {
-    return recipe;
+  settle(result ? Recipe::Kind::known : Recipe::Kind::none);
+  if (recipe.kind == Recipe::Kind::known) {
+    recipe.steps = recorder.take();
+    recipe.result = std::move(*result);
   }
-  recipe.known = true;
-  recipe.steps = recorder.take();
-  recipe.result = std::move(*result);
   return recipe;
 }
 

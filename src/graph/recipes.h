@@ -5,7 +5,7 @@
 // same), with some attributes, it runs over a store that shows it no more than that, and the applications it
 // makes are noted. From then on they are made of the operands at hand without running it. A body that looks
 // at anything else (whether an operand is constant, what is known to be equal to it), or asks what
-// cannot be decided, has no recipe and always runs.
+// cannot be decided, has no recipe and always runs. The number of a call counts only where it is looked at.
 //
 // Belongs to one e-graph. Everything is made by EGraph::make, in the same order as by the body, so that
 // normal forms and ids are what they would be without recipes.
@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "entangle/egraph/egraph.h"
@@ -25,9 +26,14 @@ class Recipes {
   explicit Recipes(egraph::EGraph& target)
       : target_(target), oracle_(target.oracle().facts(), target.oracle().options()) {}
 
-  // The value of a local lowering whose parameters are bound in `frame`; none when there is no recipe, or its
-  // condition does not hold, or the value is undefined: then it is to be evaluated.
-  std::optional<term::Value> value(const rules::Lowering& lowering, const term::Frame& frame);
+  // The value of a local lowering whose parameters are bound in `frame`; none when there is no recipe, or the
+  // value is undefined: then it is to be evaluated. `refused`: nothing is to be evaluated, since the
+  // condition is known not to hold.
+  struct Answer {
+    std::optional<term::Value> value;
+    bool refused = false;
+  };
+  Answer value(const rules::Lowering& lowering, const term::Frame& frame);
 
  private:
   // Everything that a recipe depends on: the frame with its operands replaced by their types and by the
@@ -49,15 +55,21 @@ class Recipes {
     const tensor::TensorType* type = nullptr;  // of the result, as the e-graph has it
   };
   struct Recipe {
-    bool known = false;
+    // `of_call`: the lowering looks at the number of the call.
+    enum class Kind : std::uint8_t { none, refused, of_call, known };
+    Kind kind = Kind::none;
     std::vector<Step> steps;
     term::Value result;  // over numbers instead of terms
   };
   class Recorder;
 
+  // Makes key_ and terms_ of the frame. False: it has too many operands.
+  bool describe(const rules::Lowering& lowering, const term::Frame& frame);
   bool describe(const term::Value& value);
   bool describe(const sym::Int& value);
   void add_type(const tensor::TensorType& type);
+  // The recipe for key_, and whether it has just been recorded.
+  std::pair<const Recipe*, bool> recipe(const rules::Lowering& lowering, const term::Frame& frame);
   term::Value numbered(const term::Value& value) const;
   std::uint32_t number(egraph::TermId term) const;
   Recipe record(const rules::Lowering& lowering, const term::Frame& frame);

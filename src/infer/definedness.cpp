@@ -62,7 +62,7 @@ void narrow(Programs& programs, TermId term, const term::Interval& interval, std
     return;
   }
   graph.set_interval(term, interval);
-  for (const TermId member : programs.joint->members(term)) {
+  for (const TermId member : graph.node_ids(term)) {
     const auto node = graph.original(member);
     if (node.op == rules::kNoOp || !graph.rules().op(node.op).rearranges) {
       continue;

@@ -1,7 +1,11 @@
-// IdMap: a small hash map from term ids and other numbers below kNoTerm, for sets and numberings that live as
-// long as one local problem.
+// IdMap: a map from term ids, or other small numbers, to numbers, for what lives as long as one local
+// problem.
+//
+// It is an array over all ids that is never cleared: an entry counts if it has the stamp of the map in use.
+// Arrays come from a pool, so that the next problem finds them as large as they have to be.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -11,72 +15,80 @@
 
 namespace entangle::infer {
 
-template <class T>
+class IdPool {
+ public:
+  struct Slot {
+    std::uint32_t stamp = 0;
+    std::uint32_t value = 0;
+  };
+  struct Table {
+    std::vector<Slot> slots;
+    std::uint32_t stamp = 0;
+  };
+
+  // A table without an entry that has its stamp.
+  Table take() {
+    Table table;
+    if (!free_.empty()) {
+      table = std::move(free_.back());
+      free_.pop_back();
+    }
+    if (++table.stamp == 0) {
+      table = {{}, 1};
+    }
+    return table;
+  }
+  void give_back(Table table) { free_.push_back(std::move(table)); }
+
+ private:
+  std::vector<Table> free_;
+};
+
 class IdMap {
  public:
+  explicit IdMap(IdPool& pool) : pool_(pool), table_(pool.take()) {}
+  ~IdMap() { pool_.give_back(std::move(table_)); }
+  IdMap(const IdMap&) = delete;
+  IdMap& operator=(const IdMap&) = delete;
+
   // The entry of `id`, made from `value` if there was none, and whether there was none. The pointer is valid
   // until the next insertion.
-  std::pair<T*, bool> emplace(term::TermId id, T value) {
-    if (2 * (size_ + 1) > slots_.size()) {
-      grow();
+  std::pair<std::uint32_t*, bool> emplace(term::TermId id, std::uint32_t value) {
+    if (id >= table_.slots.size()) {
+      table_.slots.resize(std::max<std::size_t>(std::size_t{id} + 1, 2 * table_.slots.size()));
     }
-    Slot& slot = slots_[place(id)];
-    if (slot.id == id) {
-      return {&slot.value, false};
+    IdPool::Slot& slot = table_.slots[id];
+    const bool fresh = slot.stamp != table_.stamp;
+    if (fresh) {
+      slot = {table_.stamp, value};
+      ++size_;
     }
-    slot = {id, value};
-    ++size_;
-    return {&slot.value, true};
+    return {&slot.value, fresh};
   }
   // Null when there is none.
-  const T* find(term::TermId id) const {
-    if (slots_.empty()) {
-      return nullptr;
-    }
-    const Slot& slot = slots_[place(id)];
-    return slot.id == id ? &slot.value : nullptr;
+  const std::uint32_t* find(term::TermId id) const {
+    return id < table_.slots.size() && table_.slots[id].stamp == table_.stamp ? &table_.slots[id].value
+                                                                              : nullptr;
   }
   bool contains(term::TermId id) const { return find(id) != nullptr; }
   std::uint32_t size() const { return size_; }
 
  private:
-  struct Slot {
-    term::TermId id = term::kNoTerm;
-    T value{};
-  };
-
-  // Where `id` is or would be.
-  std::size_t place(term::TermId id) const {
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t at = (id * 0x9e3779b97f4a7c15ULL >> 32) & mask;
-    while (slots_[at].id != id && slots_[at].id != term::kNoTerm) {
-      at = (at + 1) & mask;
-    }
-    return at;
-  }
-  void grow() {
-    std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots_.empty() ? 64 : 2 * slots_.size()));
-    for (const Slot& slot : old) {
-      if (slot.id != term::kNoTerm) {
-        slots_[place(slot.id)] = slot;
-      }
-    }
-  }
-
-  std::vector<Slot> slots_;  // a power of two, at most half full
+  IdPool& pool_;
+  IdPool::Table table_;
   std::uint32_t size_ = 0;
 };
 
-// A set of term ids.
+// A set of ids.
 class IdSet {
  public:
+  explicit IdSet(IdPool& pool) : map_(pool) {}
   // Whether it is new.
-  bool insert(term::TermId id) { return map_.emplace(id, {}).second; }
+  bool insert(term::TermId id) { return map_.emplace(id, 0).second; }
   bool contains(term::TermId id) const { return map_.contains(id); }
 
  private:
-  struct Nothing {};
-  IdMap<Nothing> map_;
+  IdMap map_;
 };
 
 }  // namespace entangle::infer

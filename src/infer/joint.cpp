@@ -22,6 +22,7 @@ void Joint::close_distributed() {
 void Joint::catch_up() {
   entries_.resize(graph_.term_count());
   constant_.resize(graph_.term_count(), Constant::unknown);
+  traits_.resize(graph_.term_count());
   const auto& log = graph_.merge_log();
   for (; seen_merges_ < log.size(); ++seen_merges_) {
     const auto [kept, gone] = log[seen_merges_];
@@ -35,11 +36,6 @@ void Joint::catch_up() {
   }
 }
 
-Joint::Entry& Joint::entry(TermId id) {
-  refresh();
-  return entries_[graph_.find(id)];
-}
-
 void Joint::add_owner(TermId id, const Owner& owner) {
   Entry& e = entry(id);
   e.owners.push_back(owner);
@@ -51,28 +47,46 @@ const std::vector<Owner>& Joint::owners(TermId id) {
   return entry(id).owners;
 }
 
-bool Joint::steps_free(TermId term) const {
+std::uint8_t Joint::find_traits(TermId term) const {
+  const auto node = graph_.original(term);
+  if (node.op == rules::kNoOp) {
+    return kAsked;
+  }
+  const rules::Operator& op = graph_.rules().op(node.op);
   const tensor::DType dtype = graph_.type(term).dtype;
-  return graph_.rules().op(graph_.original(term).op).free || tensor::is_integer(dtype) ||
-         dtype == tensor::DType::b8;
+  const bool free = op.free || tensor::is_integer(dtype) || dtype == tensor::DType::b8;
+  const bool view = op.clean && op.rearranges && node.children.size() == 1;
+  return static_cast<std::uint8_t>(kAsked | (op.rearranges ? kLayout : 0) | (free ? kFree : 0) |
+                                   (view ? kView : 0));
 }
 
-std::span<const Joint::User> Joint::users(TermId id) {
-  const TermId canonical = graph_.find(id);
-  const std::uint64_t version = graph_.user_terms_version(canonical);
-  Users& users = users_[canonical];
-  if (users.version != version) {
-    users.version = version;
-    users.all.clear();
-    for (const TermId term : graph_.user_terms(canonical)) {
-      const auto node = graph_.original(term);
-      const auto needed = [&](TermId child) { return graph_.find(child) != canonical && !constant(child); };
-      const auto other = graph_.rules().op(node.op).rearranges ? node.children.end()
-                                                               : std::ranges::find_if(node.children, needed);
-      users.all.push_back({term, other == node.children.end() ? kNoTerm : *other, steps_free(term)});
+TermId Joint::find_other(TermId of, TermId term) {
+  if (is_layout(term)) {
+    return kNoTerm;
+  }
+  const auto operands = graph_.original(term).children;
+  const auto other = std::ranges::find_if(
+      operands, [&](TermId operand) { return graph_.find(operand) != of && !constant(operand); });
+  return other == operands.end() ? kNoTerm : *other;
+}
+
+const std::vector<TermId>& Joint::layouts(TermId id) {
+  Entry& e = entry(id);
+  if (const std::uint32_t version = graph_.version(id); e.layouts_version != version) {
+    e.layouts_version = version;
+    e.layouts.clear();
+    for (const TermId member : members(id)) {
+      const auto node = graph_.original(member);
+      if (node.op == rules::kNoOp) {
+        continue;
+      }
+      const rules::Operator& op = graph_.rules().op(node.op);
+      if (node.children.empty() ? !op.random : op.rearranges && node.children.size() == 1) {
+        e.layouts.push_back(member);
+      }
     }
   }
-  return users.all;
+  return e.layouts;
 }
 
 void Joint::set_resolved(TermId id) {
@@ -129,24 +143,11 @@ TermId Joint::build(const relation::CleanTerm& clean, const std::vector<TermId>&
   return built;
 }
 
-Joint::Constant Joint::constancy(TermId id) {
-  refresh();
-  const TermId root = graph_.find(id);
-  if (constant_[root] == Constant::unknown) {
-    constant_[root] = Constant::no;  // while it is asked for: a class may hold itself
-    constant_[root] = is_constant(root, 0) ? Constant::yes
-                      : is_computed(root)  ? Constant::computed
-                                           : Constant::no;
-  }
-  return constant_[root];
-}
-
-bool Joint::constant(TermId id) {
-  return constancy(id) == Constant::yes;
-}
-
-bool Joint::computed(TermId id) {
-  return constancy(id) == Constant::computed;
+Joint::Constant Joint::find_constancy(TermId root) {
+  constant_[root] = Constant::no;  // while it is asked for: a class may hold itself
+  return constant_[root] = is_constant(root, 0) ? Constant::yes
+                           : is_computed(root)  ? Constant::computed
+                                                : Constant::no;
 }
 
 bool Joint::is_computed(TermId id) {
@@ -162,7 +163,7 @@ bool Joint::is_computed(TermId id) {
 }
 
 bool Joint::is_constant(TermId id, int depth) const {
-  if (graph_.uniform(id)) {
+  if (graph_.is_uniform(id)) {
     return true;
   }
   // Classes of layout terms may hold each other; real constants are rearranged a few times only.

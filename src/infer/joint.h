@@ -11,13 +11,13 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "entangle/egraph/egraph.h"
 #include "entangle/relation/extract.h"
+#include "id_map.h"
 
 namespace entangle::infer {
 
@@ -31,6 +31,8 @@ class Joint {
   explicit Joint(EGraph& graph) : graph_(graph) {}
 
   EGraph& graph() { return graph_; }
+  // Of maps over its terms.
+  IdPool& ids() { return ids_; }
 
   // --- the distributed program
 
@@ -41,24 +43,58 @@ class Joint {
   void add_owner(TermId id, const Owner& owner);
   const std::vector<Owner>& owners(TermId id);
   bool is_tensor(TermId id) { return !owners(id).empty(); }
-  // An application with an operand of some class, and another operand of it that is not constant: kNoTerm
-  // when there is none, or when it can do without, since it only rearranges.
-  struct User {
-    TermId term = kNoTerm;
-    TermId other = kNoTerm;
-    bool free = false;  // it is no compute step
-  };
-  // Those of the class, in no particular order, some perhaps twice: all that are `in_use`, and others. Valid
-  // until the next call. (A class may have thousands, which all other operands are to be looked up of.)
-  std::span<const User> users(TermId id);
-  // Whether an application is no compute step: one that is marked so, and what computes indices and masks.
-  bool steps_free(TermId term) const;
+  // Of a use of the class, another operand of the application that was not constant when it was first
+  // asked for: kNoTerm when there is none, or when it can do without, since it only rearranges. (A class may
+  // have thousands of users, all operands of which are to be looked up.)
+  TermId other_operand(TermId id, EGraph::Use use) {
+    if (use >= others_.size()) {
+      others_.resize(graph_.use_count(), kNotAsked);
+    }
+    return others_[use] != kNotAsked ? others_[use]
+                                     : others_[use] = find_other(graph_.find(id), graph_.user(use));
+  }
+  // Whether the application only rearranges.
+  bool is_layout(TermId term) { return (traits(term) & kLayout) != 0; }
+  // Whether it is no compute step: one that is marked so, and what computes indices and masks.
+  bool steps_free(TermId term) { return (traits(term) & kFree) != 0; }
+  // Whether it is a clean rearrangement of one operand.
+  bool is_view(TermId term) { return (traits(term) & kView) != 0; }
   // Whether a user is an application of the distributed program now.
   bool in_use(TermId user) const {
     return graph_.is_node(user) && (user < distributed_end_ || is_distributed(user));
   }
-  // The applications and leaves of the class, ascending.
-  std::vector<TermId> members(TermId id) const { return graph_.node_ids(id); }
+  // The applications and leaves of the class, ascending. Valid until the e-graph changes.
+  class Members {
+   public:
+    class Iterator {
+     public:
+      using value_type = TermId;
+      using difference_type = std::ptrdiff_t;
+      Iterator() = default;
+      Iterator(const EGraph& graph, TermId at) : graph_(&graph), at_(at) {}
+      TermId operator*() const { return at_; }
+      Iterator& operator++() {
+        at_ = graph_->next_node(at_);
+        return *this;
+      }
+      Iterator operator++(int) { return std::exchange(*this, Iterator(*graph_, graph_->next_node(at_))); }
+      bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+     private:
+      const EGraph* graph_ = nullptr;
+      TermId at_ = kNoTerm;
+    };
+    Members(const EGraph& graph, TermId id) : begin_(graph, graph.first_node(id)), end_(graph, kNoTerm) {}
+    Iterator begin() const { return begin_; }
+    Iterator end() const { return end_; }
+
+   private:
+    Iterator begin_, end_;
+  };
+  Members members(TermId id) const { return {graph_, id}; }
+  // Of these the rearrangements of one operand, and operators without operands, if they are not random. Valid
+  // until the e-graph changes.
+  const std::vector<TermId>& layouts(TermId id);
   // Whether the class holds a term of the distributed program (its canonical id is its oldest).
   bool is_distributed(TermId id) const { return graph_.find(id) < distributed_end_; }
 
@@ -88,10 +124,12 @@ class Joint {
   const std::vector<TermId>& relations(TermId id);
 
   // Nothing more to know: one scalar everywhere, or an operator without operands, or rearranged such.
-  bool constant(TermId id);
+  bool constant(TermId id) { return constancy(id) == Constant::yes; }
   // Whether the class is computed from constants alone (the logarithm of 2, the cosines of positions). It
   // needs a relation like anything else, but every rank has what it is computed from.
-  bool computed(TermId id);
+  bool computed(TermId id) { return constancy(id) == Constant::computed; }
+  // One of the two.
+  bool of_constants(TermId id) { return constancy(id) != Constant::no; }
 
   // Brings the tables up to date after merges; called by every query.
   void refresh() {
@@ -104,26 +142,44 @@ class Joint {
   struct Entry {
     std::vector<Owner> owners;
     std::vector<TermId> relations;
+    std::vector<TermId> layouts;
+    std::uint32_t layouts_version = 0;  // of the class when they were collected
     bool resolved = false;
     bool result = false;
   };
   enum class Constant : std::uint8_t { unknown, no, computed, yes };
-  struct Users {
-    std::uint64_t version = ~std::uint64_t{0};  // of the e-graph's list: the empty one
-    std::vector<User> all;
-  };
+  // Of an application, whatever it is equal to.
+  enum Trait : std::uint8_t { kLayout = 1, kFree = 2, kView = 4, kAsked = 8 };
+  static constexpr TermId kNotAsked = kNoTerm - 1;
+
   void catch_up();
-  Entry& entry(TermId id);
+  Entry& entry(TermId id) {
+    refresh();
+    return entries_[graph_.find(id)];
+  }
   TermId build(const relation::CleanTerm& clean, const std::vector<TermId>& classes);
-  Constant constancy(TermId id);
+  Constant constancy(TermId id) {
+    refresh();
+    const TermId root = graph_.find(id);
+    return constant_[root] != Constant::unknown ? constant_[root] : find_constancy(root);
+  }
+  Constant find_constancy(TermId root);
+  std::uint8_t traits(TermId term) {
+    refresh();
+    return traits_[term] != 0 ? traits_[term] : traits_[term] = find_traits(term);
+  }
+  std::uint8_t find_traits(TermId term) const;
+  TermId find_other(TermId of, TermId term);
   bool is_constant(TermId id, int depth) const;
   bool is_computed(TermId id);
 
   EGraph& graph_;
+  IdPool ids_;
   TermId distributed_end_ = 0;
-  std::vector<Entry> entries_;      // by term id; the data of a class is at its canonical id
-  std::vector<Constant> constant_;  // likewise, unless the class has changed since; asked for all the time
-  std::unordered_map<TermId, Users> users_;  // by canonical id
+  std::vector<Entry> entries_;        // by term id; the data of a class is at its canonical id
+  std::vector<Constant> constant_;    // likewise, unless the class has changed since; asked for all the time
+  std::vector<std::uint8_t> traits_;  // by term id; 0: not asked for
+  std::vector<TermId> others_;        // by use
   std::size_t seen_merges_ = 0;
 };
 

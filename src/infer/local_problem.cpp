@@ -27,12 +27,12 @@ LocalProblem::LocalProblem(const Selection& selection, smt::Oracle& oracle, Leav
     add_classes(application.classes);
     const auto node = joint_.graph().original(application.term);
     std::vector<TermId> children;
-    for (const TermId child : node.children) {
-      children.push_back(local(child));
+    for (const std::uint32_t place : selection.places_of_operands(application)) {
+      children.push_back(locals_[place]);
     }
     const TermId made = graph_.make(node.op, node.attrs, children);
     ENTANGLE_CHECK(made != kNoTerm, "a term of the program has no type: " + graph_.last_error());
-    graph_.merge(made, local(application.term), kDefinition);
+    graph_.merge(made, locals_[application.place], kDefinition);
   }
   add_classes(selection.classes().size());
   open_sums();

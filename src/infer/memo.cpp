@@ -12,11 +12,19 @@ namespace entangle::infer {
 namespace {
 
 // Words that cannot be confused with a number that follows them: every part of a key begins with one.
-enum Word : std::uint64_t { kClass, kUniform, kLow, kHigh, kOwners, kApplication, kTarget };
+enum Word : std::uint64_t { kClass, kUniform, kLow, kHigh, kApplication, kTarget };
+
+// Guesses.
+constexpr std::size_t kWordsOfClass = 8;
+constexpr std::size_t kWordsOfApplication = 8;
 
 // Marks the number of an attribute or a type that has no text, since it is symbolic: no other word is so
 // large.
 constexpr std::uint64_t kNameless = std::uint64_t{1} << 63;
+
+bool is_nameless(std::uint64_t word) {
+  return (word & kNameless) != 0;
+}
 
 // Different for different attributes.
 std::optional<std::string> text_of(const std::string& kind, const tensor::Attr& attr) {
@@ -106,44 +114,86 @@ std::uint64_t Memo::number(const tensor::TensorType& type) {
   return types_.emplace(&type, number_of_text(text_of("t", tensor::Attr::list(parts)))).first->second;
 }
 
-void Memo::add_class(TermId id, Names& names, Names& places, MemoKey& key) {
-  const EGraph& graph = joint_.graph();
-  const auto known = static_cast<std::uint64_t>(graph.defined(id)) * 4 +
-                     static_cast<std::uint64_t>(joint_.is_distributed(id)) * 2 +
-                     static_cast<std::uint64_t>(joint_.is_result(id));
-  key.insert(key.end(), {kClass, number(graph.type(id)), known});
-  if (const auto value = graph.uniform(id)) {
-    key.insert(key.end(), {kUniform, number(tensor::Attr::of(*value))});
+std::uint64_t Memo::number_of_form(char kind, const MemoKey& words) {
+  MemoKey whole{static_cast<std::uint64_t>(kind)};
+  whole.insert(whole.end(), words.begin(), words.end());
+  const auto known = forms_.find(whole);
+  if (known != forms_.end()) {
+    return known->second;
   }
-  const term::Interval interval = graph.interval(id);
-  if (interval.low) {
-    key.insert(key.end(), {kLow, number(tensor::Attr::of(*interval.low))});
-  }
-  if (interval.high) {
-    key.insert(key.end(), {kHigh, number(tensor::Attr::of(*interval.high))});
-  }
-  const std::vector<Owner>& owners = joint_.owners(id);
-  if (!owners.empty()) {
-    key.insert(key.end(), {kOwners, owners.size()});
-    for (const Owner& owner : owners) {
-      key.insert(key.end(),
-                 {static_cast<std::uint64_t>(owner.rank), *names.emplace(owner.name, names.size()).first,
-                  *places.emplace(owner.place, places.size()).first});
+  std::optional<std::string> text;
+  if (std::ranges::none_of(words, is_nameless)) {
+    text.emplace(1, kind);
+    for (const std::uint64_t word : words) {
+      *text += std::to_string(word) + ' ';
     }
+  }
+  return forms_.emplace(std::move(whole), number_of_text(text)).first->second;
+}
+
+std::uint64_t Memo::form_of_class(TermId id) {
+  const EGraph& graph = joint_.graph();
+  if (id >= class_forms_.size()) {
+    class_forms_.resize(graph.term_count());
+  }
+  ClassForm& form = class_forms_[id];
+  if (const std::uint32_t version = graph.version(id); form.version != version) {
+    MemoKey words{number(graph.type(id)), static_cast<std::uint64_t>(graph.defined(id))};
+    if (const auto value = graph.uniform(id)) {
+      words.insert(words.end(), {kUniform, number(tensor::Attr::of(*value))});
+    }
+    const term::Interval interval = graph.interval(id);
+    if (interval.low) {
+      words.insert(words.end(), {kLow, number(tensor::Attr::of(*interval.low))});
+    }
+    if (interval.high) {
+      words.insert(words.end(), {kHigh, number(tensor::Attr::of(*interval.high))});
+    }
+    form = {version, number_of_form('c', words)};
+  }
+  return form.number;
+}
+
+void Memo::add_class(TermId id, Names& names, Names& places, MemoKey& key) {
+  const std::vector<Owner>& owners = joint_.owners(id);
+  const std::uint64_t known = static_cast<std::uint64_t>(joint_.is_distributed(id)) * 2 +
+                              static_cast<std::uint64_t>(joint_.is_result(id));
+  key.push_back(kClass);
+  key.push_back(form_of_class(id));
+  key.push_back(owners.size() * 4 + known);
+  for (const Owner& owner : owners) {
+    key.push_back(static_cast<std::uint64_t>(owner.rank));
+    key.push_back(*names.emplace(owner.name, names.size()).first);
+    key.push_back(*places.emplace(owner.place, places.size()).first);
   }
 }
 
-void Memo::add_application(const Selection& selection, TermId term, Sites& sites, MemoKey& key) {
-  const auto node = joint_.graph().original(term);
-  key.insert(key.end(), {kApplication, node.op, selection.position(term), node.children.size()});
-  for (const TermId child : node.children) {
-    key.push_back(selection.position(child));
+std::uint64_t Memo::form_of_application(TermId term) {
+  if (term >= application_forms_.size()) {
+    application_forms_.resize(joint_.graph().term_count(), kNoForm);
   }
+  std::uint64_t& form = application_forms_[term];
+  if (form == kNoForm) {
+    const auto node = joint_.graph().original(term);
+    MemoKey words{node.op, node.children.size()};
+    // Of calls that are numbered by first occurrence the attributes are no part of the form.
+    if (site_attributes(node.op).empty()) {
+      words.push_back(number(node.attrs));
+    }
+    form = number_of_form('a', words);
+  }
+  return form;
+}
+
+void Memo::add_application(const Selection& selection, const Selection::Application& application,
+                           Sites& sites, MemoKey& key) {
+  const std::span<const std::uint32_t> operands = selection.places_of_operands(application);
+  key.push_back(kApplication);
+  key.push_back(form_of_application(application.term));
+  key.push_back(application.place);
+  key.insert(key.end(), operands.begin(), operands.end());
+  const auto node = joint_.graph().original(application.term);
   const std::vector<bool>& site = site_attributes(node.op);
-  if (site.empty()) {
-    key.push_back(number(node.attrs));
-    return;
-  }
   for (std::size_t k = 0; k < site.size(); ++k) {
     const std::uint64_t value = number(node.attrs.as_list()[k]);
     key.push_back(site[k] ? sites.emplace(value, sites.size()).first->second : value);
@@ -152,11 +202,13 @@ void Memo::add_application(const Selection& selection, TermId term, Sites& sites
 
 MemoKey Memo::key(const Selection& selection, const std::vector<TermId>& targets, Effort effort,
                   Leaves leaves) {
-  Names names;
-  Names places;
+  Names names(joint_.ids());
+  Names places(joint_.ids());
   Sites sites;
   MemoKey key{static_cast<std::uint64_t>(effort), static_cast<std::uint64_t>(selection.reopened()),
               static_cast<std::uint64_t>(leaves == Leaves::drawn)};
+  key.reserve(kWordsOfClass * selection.classes().size() +
+              kWordsOfApplication * selection.applications().size());
   std::size_t classes = 0;
   const auto add_classes = [&](std::size_t end) {
     for (; classes < end; ++classes) {
@@ -165,7 +217,7 @@ MemoKey Memo::key(const Selection& selection, const std::vector<TermId>& targets
   };
   for (const Selection::Application& application : selection.applications()) {
     add_classes(application.classes);
-    add_application(selection, application.term, sites, key);
+    add_application(selection, application, sites, key);
   }
   add_classes(selection.classes().size());
   key.push_back(kTarget);
@@ -213,9 +265,8 @@ const Solution* Memo::find(const MemoKey& key, const Selection& selection,
 }
 
 const Solution& Memo::store(MemoKey key, Solution solution, bool keep) {
-  const auto nameless = [](std::uint64_t word) { return (word & kNameless) != 0; };
   const bool named = names_calls(solution);
-  keep = keep && !named && std::ranges::none_of(key, nameless);
+  keep = keep && !named && std::ranges::none_of(key, is_nameless);
   const auto it =
       solutions_.insert_or_assign(std::move(key), Known{{}, std::move(solution), false, keep, false, named})
           .first;

@@ -69,7 +69,7 @@ class Memo {
   struct Hash {
     std::size_t operator()(const MemoKey& key) const;
   };
-  using Names = IdMap<std::uint32_t>;
+  using Names = IdMap;
   using Sites = std::unordered_map<std::uint64_t, std::uint64_t>;
   struct Known {
     std::string kept;                  // of an earlier run, until it is asked for
@@ -91,8 +91,14 @@ class Memo {
   bool fits(const Solution& solution, const Selection& selection, const std::vector<TermId>& targets);
   // The type of a clean expression over the classes; none where it has no type or is not clean.
   std::optional<tensor::TensorType> type_of(const relation::CleanTerm& clean, const Selection& selection);
+  // The number of these words, the same for the same words: symbolic if one of them is.
+  std::uint64_t number_of_form(char kind, const MemoKey& words);
+  // Of what is known of a class but its owners, and of the operator and attributes of an application.
+  std::uint64_t form_of_class(TermId id);
+  std::uint64_t form_of_application(TermId term);
   void add_class(TermId id, Names& names, Names& places, MemoKey& key);
-  void add_application(const Selection& selection, TermId term, Sites& sites, MemoKey& key);
+  void add_application(const Selection& selection, const Selection::Application& application, Sites& sites,
+                       MemoKey& key);
 
   Joint& joint_;
   // By operator, once it is asked for: which attributes (`site`, `draw`) are mere names of calls; empty where
@@ -102,7 +108,15 @@ class Memo {
   std::unordered_map<tensor::Attr, std::uint64_t> attrs_;
   std::unordered_map<const tensor::TensorType*, std::uint64_t> types_;  // the joint graph has each type once
   std::unordered_map<std::string, std::uint64_t> texts_;
-  std::uint64_t nameless_ = 0;  // attributes and types without a text
+  std::unordered_map<MemoKey, std::uint64_t, Hash> forms_;  // by their words, after a letter for their kind
+  struct ClassForm {
+    std::uint32_t version = 0;  // of the class when it was described
+    std::uint64_t number = 0;
+  };
+  static constexpr std::uint64_t kNoForm = ~std::uint64_t{0};
+  std::vector<ClassForm> class_forms_;            // by canonical id
+  std::vector<std::uint64_t> application_forms_;  // by term
+  std::uint64_t nameless_ = 0;                    // attributes and types without a text
   Solutions solutions_;
   std::vector<const Solutions::value_type*> used_;  // in order
   std::size_t loaded_ = 0;

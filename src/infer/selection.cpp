@@ -7,32 +7,31 @@
 
 namespace entangle::infer {
 
-bool Selection::is_layout(rules::OpId op) const {
-  return op != rules::kNoOp && joint_.graph().rules().op(op).rearranges;
-}
-
 std::size_t Selection::position(TermId joint_id) const {
   const std::uint32_t* place = position_.find(joint_.graph().find(joint_id));
   ENTANGLE_CHECK(place != nullptr, "a class that is no part of the local problem");
   return *place;
 }
 
-void Selection::add_class(TermId joint_id) {
+std::uint32_t Selection::add_class(TermId joint_id) {
   const TermId id = joint_.graph().find(joint_id);
-  if (position_.emplace(id, static_cast<std::uint32_t>(classes_.size())).second) {
+  const auto [place, fresh] = position_.emplace(id, static_cast<std::uint32_t>(classes_.size()));
+  if (fresh) {
     classes_.push_back(id);
   }
+  return *place;
 }
 
 void Selection::include(TermId term) {
   if (!included_.insert(term)) {
     return;
   }
+  const auto operands = static_cast<std::uint32_t>(operand_places_.size());
   for (const TermId child : joint_.graph().original(term).children) {
-    add_class(child);
+    operand_places_.push_back(add_class(child));
   }
-  add_class(term);
-  applications_.push_back({term, classes_.size()});
+  const std::uint32_t place = add_class(term);
+  applications_.push_back({term, static_cast<std::uint32_t>(classes_.size()), place, operands});
 }
 
 std::vector<TermId> Selection::included() const {
@@ -47,7 +46,7 @@ std::vector<TermId> Selection::applications_like(TermId term) const {
   for (const Application& application : applications_) {
     const auto node = joint_.graph().original(application.term);
     if (application.term < joint_.distributed_end() && node.op == like.op && node.attrs == like.attrs) {
-      TermId& known = result[position(application.term)];
+      TermId& known = result[application.place];
       known = std::min(known, application.term);
     }
   }
@@ -72,23 +71,29 @@ void Selection::add_operand(TermId joint_id) {
   drain();
 }
 
+void Selection::include_constants(TermId joint_id) {
+  const bool computed = joint_.computed(joint_id);
+  for (const TermId member : joint_.members(joint_id)) {
+    const auto node = joint_.graph().original(member);
+    if (node.op == rules::kNoOp) {
+      continue;
+    }
+    const bool listed = node.children.empty() && !joint_.graph().rules().op(node.op).random;
+    const bool rearranged = joint_.is_layout(member) && (node.children.size() == 1 || !computed);
+    const auto of_constants = [&](TermId child) { return joint_.of_constants(child); };
+    if (listed || rearranged || (computed && std::ranges::all_of(node.children, of_constants))) {
+      include(member);
+    }
+  }
+}
+
 void Selection::drain() {
   for (; drained_ < classes_.size(); ++drained_) {
     const TermId id = classes_[drained_];
-    const bool of_constants = joint_.computed(id);
-    for (const TermId member : joint_.members(id)) {
-      const auto node = joint_.graph().original(member);
-      if (node.op == rules::kNoOp) {
-        continue;
-      }
-      const bool listed = node.children.empty() && !joint_.graph().rules().op(node.op).random;
-      const bool rearranged = is_layout(node.op) && (node.children.size() == 1 || joint_.constant(id));
-      const bool computed = of_constants && std::ranges::all_of(node.children, [&](TermId c) {
-                              return joint_.constant(c) || joint_.computed(c);
-                            });
-      if (listed || rearranged || computed) {
-        include(member);
-      }
+    if (joint_.of_constants(id)) {
+      include_constants(id);
+    } else {
+      std::ranges::for_each(joint_.layouts(id), [&](TermId layout) { include(layout); });
     }
     for (const TermId relation : joint_.relations(id)) {
       include(relation);
@@ -124,40 +129,43 @@ void Selection::reopen(int levels) {
 }
 
 bool Selection::leads_nowhere(TermId term) const {
-  const auto node = joint_.graph().original(term);
-  const rules::Operator& op = joint_.graph().rules().op(node.op);
-  if (!op.clean || !op.rearranges || node.children.size() != 1 || !joint_.is_tensor(node.children[0])) {
+  EGraph& from = joint_.graph();
+  if (!joint_.is_view(term) || !joint_.is_tensor(from.original(term).children[0])) {
     return false;
   }
-  const auto users = joint_.users(term);
-  return !users.empty() && std::ranges::none_of(users, [&](const Joint::User& user) {
-    return joint_.graph().is_node(user.term);
-  });
+  const EGraph::Use first = from.first_use(term);
+  EGraph::Use use = first;
+  while (use != EGraph::kNoUse && !from.is_node(from.user(use))) {
+    use = from.next_use(use);
+  }
+  return first != EGraph::kNoUse && use == EGraph::kNoUse;
 }
 
-std::vector<TermId> Selection::reachable(int steps) const {
+std::vector<TermId> Selection::reachable(std::uint32_t steps) const {
   EGraph& from = joint_.graph();
-  std::vector<TermId> queue;  // a heap, the oldest first: operands come before their users
-  IdMap<int> steps_to;        // of the classes that are known
+  std::vector<TermId> queue;     // a heap, the oldest first: operands come before their users
+  IdMap steps_to(joint_.ids());  // of the classes that are known
   const auto known = [&](TermId operand) {
-    return steps_to.contains(operand) || joint_.constant(operand) || joint_.computed(operand);
+    const TermId id = from.find(operand);
+    return steps_to.contains(id) || joint_.of_constants(id);
   };
   const auto ready = [&](TermId term) {
-    const auto node = from.original(term);
     // Of what is put together from blocks, a block that is at hand is enough: the others stay unknown.
-    return is_layout(node.op) ||
-           std::ranges::all_of(node.children, [&](TermId child) { return known(from.find(child)); });
+    return joint_.is_layout(term) || std::ranges::all_of(from.original(term).children, known);
   };
-  const auto add = [&](TermId joint_class, int cost) {
+  const auto add = [&](TermId joint_class, std::uint32_t cost) {
     // What uses one scalar everywhere is met through its other operands.
-    if (steps_to.emplace(joint_class, cost).second && !from.uniform(joint_class)) {
-      for (const auto& [user, other, free] : joint_.users(joint_class)) {
-        // What is not ready is met again through the last of its operands.
-        if ((free || cost < steps) && (other == kNoTerm || known(from.find(other))) && joint_.in_use(user) &&
-            ready(user)) {
-          queue.push_back(user);
-          std::push_heap(queue.begin(), queue.end(), std::greater<>());
-        }
+    if (!steps_to.emplace(joint_class, cost).second || from.is_uniform(joint_class)) {
+      return;
+    }
+    for (EGraph::Use use = from.first_use(joint_class); use != EGraph::kNoUse; use = from.next_use(use)) {
+      const TermId user = from.user(use);
+      // What is not ready is met again through the last of its operands.
+      const TermId other = joint_.other_operand(joint_class, use);
+      if ((cost < steps || joint_.steps_free(user)) && (other == kNoTerm || known(other)) &&
+          joint_.in_use(user) && ready(user)) {
+        queue.push_back(user);
+        std::push_heap(queue.begin(), queue.end(), std::greater<>());
       }
     }
   };
@@ -165,7 +173,7 @@ std::vector<TermId> Selection::reachable(int steps) const {
     add(from.find(id), 0);
   }
   std::vector<TermId> result;
-  IdSet done;
+  IdSet done(joint_.ids());
   while (!queue.empty()) {
     std::pop_heap(queue.begin(), queue.end(), std::greater<>());
     const TermId term = queue.back();
@@ -173,13 +181,13 @@ std::vector<TermId> Selection::reachable(int steps) const {
     if (done.contains(term) || leads_nowhere(term)) {
       continue;
     }
-    int most = 0;
+    std::uint32_t most = 0;
     for (const TermId child : from.original(term).children) {
-      if (const int* known = steps_to.find(from.find(child))) {
-        most = std::max(most, *known);
+      if (const std::uint32_t* to_child = steps_to.find(from.find(child))) {
+        most = std::max(most, *to_child);
       }
     }
-    const int cost = most + (joint_.steps_free(term) ? 0 : 1);
+    const std::uint32_t cost = most + (joint_.steps_free(term) ? 0 : 1);
     if (cost <= steps) {
       done.insert(term);
       result.push_back(term);
@@ -191,35 +199,47 @@ std::vector<TermId> Selection::reachable(int steps) const {
 
 void Selection::keep_alike(std::vector<TermId>& terms) const {
   EGraph& from = joint_.graph();
-  IdSet kept;
-  IdSet above;  // classes that what is alike leads to
+  std::vector<bool> kept(terms.size());
+  std::vector<TermId> class_of(terms.size());
+  IdSet above(joint_.ids());    // classes that what is alike leads to
+  IdMap last_of(joint_.ids());  // the last term of each class
   // Terms come in an order in which operands precede their users.
-  for (const TermId term : terms) {
-    const auto node = from.original(term);
+  for (std::uint32_t k = 0; k < terms.size(); ++k) {
+    const auto node = from.original(terms[k]);
+    class_of[k] = from.find(terms[k]);
+    *last_of.emplace(class_of[k], k).first = k;
     if (defined_by_.contains(node.op) ||
         std::ranges::any_of(node.children, [&](TermId c) { return above.contains(from.find(c)); })) {
-      kept.insert(term);
-      above.insert(from.find(term));
+      kept[k] = true;
+      above.insert(class_of[k]);
     }
   }
   // What that is computed from; a class may be defined again later than it is used.
-  IdSet below;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (auto at = terms.rbegin(); at != terms.rend(); ++at) {
-      if (!kept.contains(*at) && !below.contains(from.find(*at))) {
+  IdSet below(joint_.ids());
+  for (bool again = true; again;) {
+    again = false;
+    for (std::size_t k = terms.size(); k-- > 0;) {
+      if (!kept[k] && !below.contains(class_of[k])) {
         continue;
       }
-      kept.insert(*at);
-      for (const TermId child : from.original(*at).children) {
-        changed = below.insert(from.find(child)) || changed;
+      kept[k] = true;
+      for (const TermId child : from.original(terms[k]).children) {
+        const TermId id = from.find(child);
+        const std::uint32_t* last = last_of.find(id);
+        again = (last != nullptr && below.insert(id) && *last > k) || again;
       }
     }
   }
-  std::erase_if(terms, [&](TermId term) { return !kept.contains(term); });
+  std::size_t left = 0;
+  for (std::size_t k = 0; k < terms.size(); ++k) {
+    if (kept[k]) {
+      terms[left++] = terms[k];
+    }
+  }
+  terms.resize(left);
 }
 
-void Selection::add_window(int steps, bool alike) {
+void Selection::add_window(std::uint32_t steps, bool alike) {
   std::vector<TermId> terms = reachable(steps);
   if (alike) {
     keep_alike(terms);

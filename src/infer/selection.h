@@ -9,16 +9,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <vector>
 
-#include "id_map.h"
 #include "joint.h"
 
 namespace entangle::infer {
 
 class Selection {
  public:
-  explicit Selection(Joint& joint) : joint_(joint) {}
+  explicit Selection(Joint& joint) : joint_(joint), position_(joint.ids()), included_(joint.ids()) {}
 
   // Adds a class of the joint graph with its relations and its layout definitions. An operand class also
   // brings its own definition as a concatenation or sum of tensors, if it has one.
@@ -30,18 +30,26 @@ class Selection {
   // Adds the distributed operators reachable within `steps` compute steps from the tensors present; with
   // `alike`, of these only applications of the same operators as the definitions, what they are computed from
   // and what is computed from them.
-  void add_window(int steps, bool alike = false);
+  void add_window(std::uint32_t steps, bool alike = false);
 
   Joint& joint() const { return joint_; }
   // Canonical joint classes in order of arrival.
   const std::vector<TermId>& classes() const { return classes_; }
   // Applications in order of arrival, and how many classes were present when each arrived: its own and those
-  // of its operands are among them.
+  // of its operands are among them, at these places.
   struct Application {
     TermId term = kNoTerm;
-    std::size_t classes = 0;
+    std::uint32_t classes = 0;
+    std::uint32_t place = 0;
+    std::uint32_t operands = 0;  // the first of their places: see places_of_operands
   };
   const std::vector<Application>& applications() const { return applications_; }
+  std::span<const std::uint32_t> places_of_operands(const Application& application) const {
+    const Application* next = &application + 1;
+    const std::size_t end =
+        next == applications_.data() + applications_.size() ? operand_places_.size() : next->operands;
+    return std::span(operand_places_).subspan(application.operands, end - application.operands);
+  }
   // Their terms, ascending.
   std::vector<TermId> included() const;
   // The place in classes() of a class that is present.
@@ -54,21 +62,23 @@ class Selection {
   const std::vector<TermId>& window() const { return window_; }
 
  private:
-  void add_class(TermId joint_id);
+  std::uint32_t add_class(TermId joint_id);
   void include(TermId term);
+  // Of a class that is constant or computed from constants: how it is.
+  void include_constants(TermId joint_id);
   void drain();
-  bool is_layout(rules::OpId op) const;
   // Whether the application is a part of a tensor of the ranks, or one laid out in another way, and all that
   // was made from it is known as something else (of parts that were put together: a view of the whole).
   bool leads_nowhere(TermId term) const;
   // The distributed applications within `steps` compute steps, operands before their users.
-  std::vector<TermId> reachable(int steps) const;
+  std::vector<TermId> reachable(std::uint32_t steps) const;
   void keep_alike(std::vector<TermId>& terms) const;
 
   Joint& joint_;
   std::vector<TermId> classes_;
-  IdMap<std::uint32_t> position_;
+  IdMap position_;
   std::vector<Application> applications_;
+  std::vector<std::uint32_t> operand_places_;
   IdSet included_;
   std::size_t drained_ = 0;           // of classes_: layout definitions were added
   std::set<rules::OpId> defined_by_;  // operators of the definitions added

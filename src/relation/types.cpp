@@ -117,6 +117,7 @@ void Learner::equal(sym::Int a, sym::Int b, Span span) {
   const sym::Int left = facts_.normalise(a), right = facts_.normalise(b);
   if (left == right) return;
   facts_.add_equal(left, right);
+  typing_.reset();
   learned_.push_back(to_string(left) + " == " + to_string(right));
   if (facts_.contradictory()) {
     fail(Problem::contradiction, span,
@@ -153,9 +154,8 @@ std::optional<TensorType> Learner::shape(Clean& clean, Span span) {
   if (joined || rules_.op(clean.op).elementwise) {
     for (std::size_t i = 1; i < types.size(); ++i) equal(types[0].shape, types[i].shape, joined, span);
   }
-  smt::Oracle oracle(facts_);
-  term::Typing typing(rules_, oracle);
-  return typing.type_of(clean.op, clean.attrs, pointers(types));
+  if (!typing_) typing_.emplace(rules_, facts_);
+  return typing_->types.type_of(clean.op, clean.attrs, pointers(types));
 }
 
 void Learner::relate(const graph::Node& sequential, Clean& clean, Span span) {

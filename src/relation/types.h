@@ -49,6 +49,13 @@ class Learner {
   const Sides& sides_;
   sym::Facts& facts_;
   std::vector<std::string>& learned_;
+  // Under the facts as they are now.
+  struct Typing {
+    Typing(const rules::RuleSet& rules, const sym::Facts& facts) : oracle(facts), types(rules, oracle) {}
+    smt::Oracle oracle;
+    term::Typing types;
+  };
+  std::optional<Typing> typing_;
 };
 
 }  // namespace entangle::relation

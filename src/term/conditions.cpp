@@ -17,7 +17,7 @@ constexpr std::size_t kMaxPredicateDepth = 64;
 constexpr std::size_t kMaxPredicateSteps = 4096;
 
 bool is_unbound(const Expr& expr, const Frame& frame) {
-  return expr.kind == ExprKind::variable && expr.slot < frame.slots.size() && !frame.slots[expr.slot];
+  return expr.kind == ExprKind::variable && expr.slot < frame.slots.size() && !frame.value(expr.slot);
 }
 
 }  // namespace

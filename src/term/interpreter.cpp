@@ -51,7 +51,7 @@ Maybe Interpreter::dispatch(const Expr& expr, Frame& frame) {
     case ExprKind::literal:
       return Value(expr.value);
     case ExprKind::variable:
-      return expr.slot < frame.slots.size() ? frame.slots[expr.slot] : std::nullopt;
+      return frame.value(expr.slot);
     case ExprKind::unary:
       if (expr.operation == Operation::negate) {
         const Maybe value = evaluate(expr.args[0], frame);

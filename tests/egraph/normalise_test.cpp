@@ -152,3 +152,53 @@ normalise lemma of_exp(x: tensor, y: tensor): sub(x, y) => neg(y)  trigger has(x
   CHECK(w.make("sub", {x, z}) == w.make("neg", {z}));
   CHECK(w.make("sub", {z, z}) == w.make("scale", {z}, {0}));
 }
+
+TEST_CASE("what a normal form says by types it says of every operand of these types") {
+  World w(kNormal);
+  const std::vector<int> swapped{1, 0};
+  for (int k = 0; k < 3; ++k) {
+    const TermId x = w.leaf("x" + std::to_string(k), {4, 6});
+    CHECK(w.make("slice", {x}, {0, 0, 4}) == x);
+    const TermId whole = w.graph->last_made();
+    CHECK(whole != x);
+    const auto steps = w.graph->explain(whole, x);
+    REQUIRE(steps.size() == 1);
+    CHECK(steps[0].reason.kind == Reason::Kind::normalise);
+    CHECK(w.graph->rules().lemmas()[steps[0].reason.index].name == "whole");
+    CHECK(w.make("slice", {x}, {1, 0, 4}) != x);
+    CHECK(w.make("transpose", {x}, {std::vector<int>{0, 1}}) == x);
+    CHECK(w.make("transpose", {x}, {swapped}) != x);
+    CHECK(w.make("transpose", {w.make("transpose", {x}, {swapped})}, {swapped}) == x);
+    CHECK(w.graph->normalised()[0] == static_cast<std::uint64_t>(k + 1));
+  }
+  CHECK(w.graph->clashes().empty());
+}
+
+TEST_CASE("normal forms of constants and of repeated operands") {
+  World w(R"(
+normalise lemma no_zero(xs: tensor+): add_n(0, *xs) => add_n(*xs);
+normalise lemma one_term(x: tensor): add_n(x) => x;
+normalise lemma twice(x: tensor, rest: tensor*): add_n(x, x, *rest) => add_n(scale(x; 2), *rest);
+normalise lemma of_constant(x: tensor, y: tensor, c: scalar): sub(x, y) => scale(x; c)  when c == uniform(y) and c == 3;
+)");
+  const TermId x = w.leaf("x", {4});
+  const TermId y = w.leaf("y", {4});
+  const TermId zero = w.full(0, {4});
+  const TermId three = w.full(3, {4});
+  CHECK(w.make("add_n", {x, zero}) == x);
+  CHECK(w.make("add_n", {x, x}) == w.make("scale", {x}, {2}));
+  CHECK(w.make("add_n", {y, x, y}) == w.make("add_n", {w.make("scale", {y}, {2}), x}));
+  CHECK(w.make("sub", {x, three}) == w.make("scale", {x}, {3}));
+  CHECK(w.make("sub", {three, x}) != w.make("scale", {three}, {3}));
+  CHECK(w.make("sub", {x, zero}) != w.make("scale", {x}, {3}));
+  // What becomes known later counts from then on.
+  const TermId later = w.leaf("later", {4});
+  CHECK(w.make("sub", {y, later}) != w.make("scale", {y}, {3}));
+  w.graph->merge(later, three, {});
+  w.graph->rebuild();
+  CHECK(w.make("sub", {zero, later}) == w.make("scale", {zero}, {3}));
+  const TermId z = w.leaf("z", {4});
+  w.graph->merge(z, y, {});
+  w.graph->rebuild();
+  CHECK(w.make("add_n", {z, x, y}) == w.make("add_n", {w.make("scale", {y}, {2}), x}));
+}

@@ -445,6 +445,16 @@ TEST_CASE("a lowering that was met before builds what its body builds") {
                   call("c", "t.cat", "[" + ref("x") + "," + ref("x") + "]", "[4, 4]"),
                   call("d", "t.same", ref("x")), call("e", "t.same", ref("y")),
                   call("f", "t.empty", "[2, 4]"), call("g", "t.empty", "[2, 4]")}),
+      // The number of the call, where it is looked at.
+      two + join({call("a", "t.drop_unless_zero", ref("x") + ", 0"),
+                  call("b", "t.drop_unless_zero", ref("x") + ", 0.5"),
+                  call("c", "t.drop_unless_zero", ref("y") + ", 0"),
+                  call("d", "t.drop_unless_zero", ref("y") + ", 0.5"),
+                  call("e", "t.drop_unless_zero", ref("y") + ", 0.5"), call("f", "t.drop_once", ref("x")),
+                  call("g", "t.drop_once", ref("x")), call("h", "t.drop_once", ref("y"))}),
+      // Conditions that do not hold.
+      two + join({call("a", "t.head", ref("x")), call("b", "t.head", ref("x") + ", 1", "[1, 4]"),
+                  call("c", "t.head", ref("y") + ", 1", "[1, 4]"), call("d", "t.head", ref("y"))}),
   };
   for (const std::string& program : programs) {
     CAPTURE(program);
@@ -455,6 +465,20 @@ TEST_CASE("a lowering that was met before builds what its body builds") {
   CHECK(one.print("b") == "scale(x; 3)");
   CHECK(one.print("c") == "scale(y; 2)");
   CHECK(one.kind("d") == Kind::opaque);
+  const One calls(programs[4]);
+  CHECK(calls.print("a") == "exp(x)");
+  CHECK(calls.print("b") == "dropout(exp(x); 1/2, 2)");
+  CHECK(calls.print("c") == "exp(y)");
+  CHECK(calls.print("d") == "dropout(exp(y); 1/2, 4)");
+  CHECK(calls.print("e") == "dropout(exp(y); 1/2, 5)");
+  CHECK(calls.print("f") == "dropout(x; 1/2, 1)");
+  CHECK(calls.print("g") == "x");
+  CHECK(calls.print("h") == "y");
+  const One heads(programs[5]);
+  CHECK(heads.print("a") == "x");
+  CHECK(heads.print("b") == "slice(x; 0, 0, 1)");
+  CHECK(heads.print("c") == "slice(y; 0, 0, 1)");
+  CHECK(heads.print("d") == "y");
 }
 
 }  // namespace entangle::graph

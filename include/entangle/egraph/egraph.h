@@ -28,6 +28,7 @@
 #include <string>
 #include <vector>
 
+#include "entangle/support/check.h"
 #include "entangle/term/evaluator.h"
 #include "entangle/term/store.h"
 
@@ -88,9 +89,17 @@ class EGraph final : public term::Store {
   TermId make(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> children) override;
   // A leaf whose elements are not known to be determined (`defined`).
   TermId fresh(const tensor::TensorType& type, const std::string& label) override;
-  TermId find(TermId id) const override;
+  TermId find(TermId id) const override {
+    ENTANGLE_CHECK(id < up_.size(), "term id out of range");
+    while (up_[id] != id) {
+      up_[id] = up_[up_[id]];
+      id = up_[id];
+    }
+    return id;
+  }
   const tensor::TensorType& type(TermId id) const override;  // the reference stays valid
   std::optional<sym::Scalar> uniform(TermId id) const override;
+  bool is_uniform(TermId id) const;  // whether there is one
   term::Interval interval(TermId id) const override;
   bool defined(TermId id) const override;
   bool named(TermId id) const override;
@@ -128,14 +137,16 @@ class EGraph final : public term::Store {
   const std::optional<std::string>& contradiction() const;
 
   // --- looking at it
-  std::size_t term_count() const;  // ids given out so far; ids are 0 .. term_count() - 1
+  std::size_t term_count() const { return up_.size(); }  // ids given out so far: 0 .. term_count() - 1
   std::size_t node_count() const;  // distinct nodes of all classes, without terms that were normalised away
   std::size_t class_count() const;
-  std::size_t merge_count() const;  // classes joined so far
+  std::size_t merge_count() const { return merge_log_.size(); }  // classes joined so far
   // Per lemma of the rule set: how many terms it replaced when they were built; may be shorter.
   const std::vector<std::uint64_t>& normalised() const;
   // Every join of two classes, by congruence too, in order: (the canonical id kept, the one gone).
-  const std::vector<std::pair<TermId, TermId>>& merge_log() const;
+  const std::vector<std::pair<TermId, TermId>>& merge_log() const { return merge_log_; }
+  // A number that changes whenever something is known of the class that was not, or a node comes or goes.
+  std::uint32_t version(TermId id) const;
   // Canonical class ids, ascending.
   std::vector<TermId> classes() const;
   // The nodes of a class in order of creation, children canonical; leaves have op kNoOp. The children stay in
@@ -143,6 +154,9 @@ class EGraph final : public term::Store {
   std::vector<term::NodeView> nodes(TermId id) const;
   // The ids of these nodes, in the same order.
   std::vector<TermId> node_ids(TermId id) const;
+  // The same one by one: kNoTerm when there is none, or no further one. Not while the class changes.
+  TermId first_node(TermId id) const;
+  TermId next_node(TermId node) const;
   // The node with that very id, children canonical (as of the last rebuild).
   term::NodeView node(TermId id) const;
   // The application a term id was first built as, with its operands as they were given.
@@ -155,10 +169,15 @@ class EGraph final : public term::Store {
   std::vector<TermId> users(TermId id) const;
   // The ids of those nodes themselves, ascending; with `op`, only of that operator.
   std::vector<TermId> user_nodes(TermId id, rules::OpId op = rules::kNoOp) const;
-  // All terms with an operand of the class, also those that are no nodes (yet, or any more), in no particular
-  // order, some perhaps twice; and a number that changes whenever there is one more: ~0 for none.
-  std::vector<TermId> user_terms(TermId id) const;
-  std::uint64_t user_terms_version(TermId id) const;
+  // The uses of a class: all terms with an operand of it, also those that are no nodes (yet, or any more), in
+  // no particular order, some perhaps twice. A list through numbers that are given out in order, each to one
+  // term once and for all; kNoUse at its end.
+  using Use = std::uint32_t;
+  static constexpr Use kNoUse = ~Use{0};
+  Use first_use(TermId id) const;
+  Use next_use(Use use) const { return uses_[use].next; }
+  TermId user(Use use) const { return uses_[use].term; }
+  std::size_t use_count() const { return uses_.size(); }  // of all classes
   // Whether the term is a node of its class.
   bool is_node(TermId id) const;
   // A cheapest term of the class, printed in the language's spelling (leaves by label).
@@ -189,6 +208,14 @@ class EGraph final : public term::Store {
   const Impl& impl() const { return *impl_; }
 
  private:
+  struct UseEntry {
+    TermId term = kNoTerm;
+    Use next = kNoUse;
+  };
+  // Apart from the inside, so that what is asked for all the time is inlined.
+  mutable std::vector<TermId> up_;
+  std::vector<UseEntry> uses_;
+  std::vector<std::pair<TermId, TermId>> merge_log_;
   std::unique_ptr<Impl> impl_;
 };
 

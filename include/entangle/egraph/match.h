@@ -45,9 +45,10 @@ class Matcher final : public term::PatternHost {
 
   // The normal form of op(children; attrs) by the first normalise lemma that applies, or kNoTerm. `build`:
   // whether the right side is built or only looked up. `lemma` receives the index of the lemma, `exact` the
-  // very term its right side spells.
-  term::TermId normal_form(const term::NodeView& application, bool build, std::size_t* lemma = nullptr,
-                           term::TermId* exact = nullptr);
+  // very term its right side spells. `signature` is the e-graph's number for the operator, its attributes and
+  // the types of the children.
+  term::TermId normal_form(const term::NodeView& application, bool build, std::uint32_t signature,
+                           std::size_t* lemma = nullptr, term::TermId* exact = nullptr);
   bool may_normalise(rules::OpId op) const;
   // Whether a normalise lemma says that the operator applied to one operand is that operand.
   bool vanishes_on_one(rules::OpId op) const;

@@ -74,6 +74,15 @@ struct Frame {
   std::vector<std::optional<Value>> slots;
   const Focus* focus = nullptr;
   std::span<Frame> members;  // collectives: the frames of the group in order, for `all(p)`
+  bool* missed = nullptr;    // if given: set when a slot that is unbound is asked for
+
+  // The value of a slot, if it is bound.
+  const std::optional<Value>& value(rules::Slot slot) const {
+    static const std::optional<Value> kUnbound;
+    const std::optional<Value>& value = slot < slots.size() ? slots[slot] : kUnbound;
+    if (!value && missed != nullptr) *missed = true;
+    return value;
+  }
 };
 
 // Pattern matching, which the evaluator needs for `has` and predicates; implemented by egraph::Matcher.
