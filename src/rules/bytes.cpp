@@ -285,21 +285,12 @@ static DefinitionHead head_of(const DefinitionBody&) {
   return {};
 }
 
-// The heads of declarations, and all their bytes in order.
-template <class Head, class T>
-static std::pair<std::vector<Head>, std::string> encode(const std::vector<T>& declarations,
-                                                        const std::vector<support::FileId>& files) {
-  Writer writer(files);
-  std::vector<Head> heads;
-  heads.reserve(declarations.size());
-  for (const T& declaration : declarations) {
-    const std::size_t before = writer.size();
-    writer(declaration);
-    heads.push_back(head_of(declaration));
-    heads.back().size = writer.size() - before;
-  }
-  ENTANGLE_CHECK(writer.ok(), "a declaration holds what has no form as bytes");
-  return {std::move(heads), writer.take()};
+template <class T, class Head>
+void ListWriter<T, Head>::add(const T& declaration) {
+  const std::size_t before = writer_.size();
+  writer_(declaration);
+  heads_.push_back(head_of(declaration));
+  heads_.back().size = writer_.size() - before;
 }
 
 Operators operator_list(const std::vector<Operator>& operators, const std::vector<support::FileId>& files) {
@@ -308,31 +299,37 @@ Operators operator_list(const std::vector<Operator>& operators, const std::vecto
     std::vector<std::string> names;
   };
   const auto kept = std::make_shared<Kept>();
+  Writer writer(files);
   std::vector<OperatorHead> heads;
-  std::tie(heads, kept->bytes) = encode<OperatorHead>(operators, files);
-  for (const Operator& op : operators) kept->names.push_back(op.name);
+  heads.reserve(operators.size());
+  for (const Operator& op : operators) {
+    const std::size_t before = writer.size();
+    writer(op);
+    heads.push_back(head_of(op));
+    heads.back().size = writer.size() - before;
+    kept->names.push_back(op.name);
+  }
+  ENTANGLE_CHECK(writer.ok(), "an operator holds what has no form as bytes");
+  kept->bytes = writer.take();
   for (std::size_t k = 0; k < heads.size(); ++k) heads[k].name = kept->names[k];
   auto bytes = parts_of(kept, kept->bytes, sizes_of(heads));
   return {std::move(heads), std::move(*bytes), kept, files};
 }
 
-// A list of declarations whose heads point into nothing.
 template <class T, class Head>
-static DeclarationList<T, Head> list_of(const std::vector<T>& declarations,
-                                        const std::vector<support::FileId>& files) {
-  auto [heads, all] = encode<Head>(declarations, files);
-  const auto kept = std::make_shared<const std::string>(std::move(all));
-  auto bytes = parts_of(kept, *kept, sizes_of(heads));
-  return {std::move(heads), std::move(*bytes), kept, files};
+DeclarationList<T, Head> ListWriter<T, Head>::finish() {
+  ENTANGLE_CHECK(writer_.ok(), "a declaration holds what has no form as bytes");
+  const auto kept = std::make_shared<const std::string>(writer_.take());
+  auto bytes = parts_of(kept, *kept, sizes_of(heads_));
+  return {std::move(heads_), std::move(*bytes), kept, files_};
 }
+template class ListWriter<Lemma, LemmaHead>;
+template class ListWriter<DefinitionBody, DefinitionHead>;
 
 Lemmas lemma_list(const std::vector<Lemma>& lemmas, const std::vector<support::FileId>& files) {
-  return list_of<Lemma, LemmaHead>(lemmas, files);
-}
-
-Definitions definition_list(const std::vector<DefinitionBody>& definitions,
-                            const std::vector<support::FileId>& files) {
-  return list_of<DefinitionBody, DefinitionHead>(definitions, files);
+  LemmaWriter writer(files);
+  for (const Lemma& lemma : lemmas) writer.add(lemma);
+  return writer.finish();
 }
 
 // The way from the private parts of rule sets to bytes and back.

@@ -49,7 +49,8 @@ Resolver::Resolver(const std::vector<syntax::File>& files, Bodies bodies,
     : Signatures(declared_, diagnostics),
       files_(files),
       bodies_(bodies),
-      rules_(std::make_shared<RuleSet>()) {}
+      rules_(std::make_shared<RuleSet>()),
+      lemmas_(rules_->files_) {}
 
 Globals Resolver::globals_of(const RuleSet& rules) {
   Globals globals;
@@ -107,14 +108,13 @@ std::shared_ptr<const RuleSet> Resolver::run() {
       }
     }
   }
-  keep_shared_bodies();
   resolve_lowerings(lowerings);
   rules_->operators_ = operator_list(operators_, rules_->files_);
   std::vector<OpId>& by_name = rules_->op_by_name_;
   by_name.resize(operators_.size());
   std::iota(by_name.begin(), by_name.end(), OpId{0});
   std::ranges::sort(by_name, {}, [&](OpId id) -> std::string_view { return operators_[id].name; });
-  rules_->lemmas_ = lemma_list(lemmas_, rules_->files_);
+  rules_->lemmas_ = lemmas_.finish();
   return rules_;
 }
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <unordered_set>
 
+#include "entangle/rules/bytes.h"
 #include "entangle/support/parallel.h"
 #include "rules/resolver.h"
 
@@ -93,27 +94,24 @@ class Order {
   std::vector<const Definition*> order_;
 };
 
-void find_chance(const Expr& expr, const Globals& globals, Chance& found) {
-  const auto add = [&](bool random, bool drawn) {
-    found.random = found.random || random;
-    found.drawn = found.drawn || drawn;
-  };
+void find_applied(const Expr& expr, const Globals& globals, std::vector<OpId>& found) {
   if (expr.kind == ExprKind::apply && expr.op != kNoOp) {
-    const Operator& op = globals.op(expr.op);
-    add(op.random, op.drawn);
+    found.push_back(expr.op);
   } else if (expr.kind == ExprKind::use) {
-    const Chance& chance = globals.templates[expr.slot].chance;
-    add(chance.random, chance.drawn);
+    const std::vector<OpId>& more = globals.templates[expr.slot].applied;
+    found.insert(found.end(), more.begin(), more.end());
   }
-  for (const Expr& arg : expr.args) find_chance(arg, globals, found);
-  for (const Expr& attr : expr.attrs) find_chance(attr, globals, found);
+  for (const Expr& arg : expr.args) find_applied(arg, globals, found);
+  for (const Expr& attr : expr.attrs) find_applied(attr, globals, found);
 }
 
 }  // namespace
 
-Chance chance_in(const Expr& expr, const Globals& globals) {
-  Chance found;
-  find_chance(expr, globals, found);
+std::vector<OpId> applied_in(const Expr& expr, const Globals& globals) {
+  std::vector<OpId> found;
+  find_applied(expr, globals, found);
+  std::ranges::sort(found);
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 
@@ -158,24 +156,19 @@ void Resolver::check_each(const std::vector<Definition*>& all) {
 void Resolver::share_bodies(const std::vector<Definition*>& all) {
   Order order(declared_.definitions);
   for (const Definition* definition : all) order.add(*definition);
+  DefinitionWriter bodies(rules_->files_);
   for (const Definition* one : order.order()) {
     Definition& definition = declared_.definitions.at(one->text->name.text);
     const std::size_t before = diagnostics_.size();
     Checked checked = check(globals_, definition, diagnostics_);
     definition.broken = diagnostics_.size() > before;
     if (definition.broken || !may_be_shared(definition, checked)) continue;
-    declared_.templates.push_back(
-        {static_cast<std::uint32_t>(shared_.size()), checked.body.ty, checked.expansions, {}});
+    declared_.templates.push_back({static_cast<std::uint32_t>(bodies.size()), checked.body.ty,
+                                   checked.expansions, applied_in(checked.body.expr, declared_)});
     definition.shared = &declared_.templates.back();
-    shared_.push_back({std::move(checked.slots), definition.uses, std::move(checked.body.expr)});
+    bodies.add({std::move(checked.slots), definition.uses, std::move(checked.body.expr)});
   }
-}
-
-void Resolver::keep_shared_bodies() {
-  for (std::size_t k = 0; k < shared_.size(); ++k) {
-    declared_.templates[k].chance = chance_in(shared_[k].body, declared_);
-  }
-  rules_->definitions_ = definition_list(shared_, rules_->files_);
+  rules_->definitions_ = bodies.finish();
 }
 
 }  // namespace entangle::rules

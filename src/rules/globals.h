@@ -14,17 +14,12 @@
 
 namespace entangle::rules {
 
-// Of the operators that an expression applies, whether one is random, and whether one is drawn.
-struct Chance {
-  bool random = false, drawn = false;
-};
-
 // A definition whose body is the same in all uses with arguments that fit, but for these.
 struct Template {
   std::uint32_t number = 0;  // in the rule set's list of bodies
   Ty type;
   std::size_t expansions = 0;  // uses of definitions in it, those in their bodies included
-  Chance chance;               // when it is known which operators are random
+  std::vector<OpId> applied;   // operators, in the bodies it uses, too
 };
 
 struct Definition {
@@ -52,6 +47,7 @@ struct Globals {
   std::vector<std::string> callable() const;
 };
 
-Chance chance_in(const Expr& expr, const Globals& globals);
+// The operators that an expression applies, in the bodies it uses, too.
+std::vector<OpId> applied_in(const Expr& expr, const Globals& globals);
 
 }  // namespace entangle::rules

@@ -112,13 +112,11 @@ void Resolver::resolve_lemma(const syntax::LemmaText& text, const syntax::Declar
   lemma.axiom = text.axiom;
   lemma.text = declaration.text;
   lemma.span = declaration.span;
-  for (const Lemma& other : lemmas_) {
-    if (other.name == lemma.name) {
-      report(id::duplicate, text.name.span, "the lemma `" + lemma.name + "` is declared already");
-      support::Span earlier = other.span;
-      earlier.length = 1;
-      diagnostics_.back().notes.push_back({earlier, "here"});
-    }
+  if (const auto other = lemma_spans_.find(lemma.name); other != lemma_spans_.end()) {
+    report(id::duplicate, text.name.span, "the lemma `" + lemma.name + "` is declared already");
+    support::Span earlier = other->second;
+    earlier.length = 1;
+    diagnostics_.back().notes.push_back({earlier, "here"});
   }
   if (text.second_when.line > 0) {
     report(id::clause, text.second_when, "the lemma has this clause twice",
@@ -201,7 +199,8 @@ void Resolver::resolve_lemma(const syntax::LemmaText& text, const syntax::Declar
                   [](const support::Diagnostic& d) { return d.severity == support::Severity::error; })) {
     return;
   }
-  lemmas_.push_back(std::move(lemma));
+  lemma_spans_.emplace(text.name.text, lemma.span);
+  lemmas_.add(lemma);
 }
 
 void Resolver::check_lemma(Lemma& lemma, Expressions& expressions) {

@@ -44,9 +44,12 @@ Lowering LoweringResolver::resolve(const syntax::LoweringText& text, support::Sp
     }
     lowering.body = std::move(body.expr);
   }
-  const Chance chance = chance_in(lowering.body, globals_);
-  lowering.random = chance.random;
-  if (lowering.draw == kNoSlot && chance.drawn) {
+  bool drawn = false;
+  for (const OpId id : applied_in(lowering.body, globals_)) {
+    lowering.random = lowering.random || globals_.op(id).random;
+    drawn = drawn || globals_.op(id).drawn;
+  }
+  if (lowering.draw == kNoSlot && drawn) {
     report(id::clause, lowering.span,
            "what draws for each place names its places by `draw`: `places(x; draw)`");
   }

@@ -1,5 +1,6 @@
 #include "rules/parser.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -65,7 +66,10 @@ syntax::File parse_file(support::FileId file, std::vector<support::Diagnostic>& 
   syntax::File result;
   result.file = file;
   const std::string& text = support::source_text(file);
-  Parsing parsing({text, {file, 1, 1, 0}}, tokens_of(ascii(text)));
+  std::vector<Token> tokens = tokens_of(ascii(text));
+  result.declarations.reserve(static_cast<std::size_t>(
+      std::ranges::count_if(tokens, [](const Token& token) { return starts_declaration(token.getType()); })));
+  Parsing parsing({text, {file, 1, 1, 0}}, std::move(tokens));
   while (parsing.tokens.LA(1) != antlr4::Token::EOF) {
     const std::size_t start = parsing.tokens.index();
     try {

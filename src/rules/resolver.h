@@ -5,8 +5,11 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "entangle/rules/bytes.h"
 #include "entangle/rules/ruleset.h"
 #include "rules/lowerings.h"
 #include "rules/signatures.h"
@@ -40,8 +43,6 @@ class Resolver : private Signatures {
   void check_definitions();
   void check_each(const std::vector<Definition*>& all);
   void share_bodies(const std::vector<Definition*>& all);
-  // When it is known which operators are random.
-  void keep_shared_bodies();
 
   // operators.cpp
   void resolve_operator(const syntax::OperatorText& text, Operator& op);
@@ -72,9 +73,9 @@ class Resolver : private Signatures {
   const Bodies bodies_;
   std::shared_ptr<RuleSet> rules_;
   std::vector<Operator> operators_;
-  std::vector<Lemma> lemmas_;
-  std::vector<DefinitionBody> shared_;
-  Globals declared_;  // globals_, while they are collected
+  LemmaWriter lemmas_;
+  std::unordered_map<std::string_view, support::Span> lemma_spans_;  // by name
+  Globals declared_;                                                 // globals_, while they are collected
 };
 
 }  // namespace entangle::rules

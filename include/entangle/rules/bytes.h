@@ -253,6 +253,25 @@ struct Contents {
   // The bytes of the operators, lemmas and definitions follow.
 };
 
+// A list of declarations of a kind, made one by one: each becomes bytes at once, since the trees of all of
+// them together are large. For kinds whose heads point into nothing.
+template <class T, class Head>
+class ListWriter {
+ public:
+  explicit ListWriter(const std::vector<support::FileId>& files) : files_(files), writer_(files) {}
+
+  void add(const T& declaration);
+  std::size_t size() const { return heads_.size(); }
+  DeclarationList<T, Head> finish();
+
+ private:
+  const std::vector<support::FileId>& files_;
+  Writer writer_;
+  std::vector<Head> heads_;
+};
+using LemmaWriter = ListWriter<Lemma, LemmaHead>;
+using DefinitionWriter = ListWriter<DefinitionBody, DefinitionHead>;
+
 // Adds the bytes of a lowering; the head has no name.
 LoweringHead write_lowering(Writer& writer, const Lowering& lowering);
 // Adds everything but the bytes of the lowerings.

@@ -242,10 +242,6 @@ struct DefinitionHead {
 
 using Definitions = DeclarationList<DefinitionBody, DefinitionHead>;
 
-// The list of these, whose spans are in `files`.
-Definitions definition_list(const std::vector<DefinitionBody>& definitions,
-                            const std::vector<support::FileId>& files);
-
 // What is known of a lowering without decoding it.
 struct LoweringHead {
   std::string_view op;
