@@ -461,7 +461,7 @@ def collection():
 
 
 def generated_on_disk():
-    return {str(p.relative_to(HERE)) for folder in HERE.iterdir() if folder.is_dir()
+    return {str(p.relative_to(HERE)) for folder in HERE.iterdir() if (folder / "graphs").is_dir()
             for p in [*folder.glob("*.yaml"), *folder.glob("graphs/**/*.json")]}
 
 

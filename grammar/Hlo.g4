@@ -60,7 +60,7 @@ OPEN_SQUARE : '[' ;
 CLOSE_SQUARE : ']' ;
 OPEN_CURLY : '{' ;
 CLOSE_CURLY : '}' ;
-OTHER : [*<>/;|&^~] ;
+OTHER : [*<>/;|&^~'`+-] ;
 STRING : '"' (~["\\\r\n] | '\\' ~[\r\n])* '"' ;
 OPEN_STRING : '"' (~["\\\r\n] | '\\' ~[\r\n])* ;
 SPACE : [ \t\r\n]+ -> skip ;

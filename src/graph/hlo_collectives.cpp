@@ -22,16 +22,19 @@ struct Collective {
   std::string_view opcode;
   bool reduces, along_axis, starts;
 };
-constexpr std::array<Collective, 9> kCollectives = {{
+constexpr std::array<Collective, 12> kCollectives = {{
     {"all-reduce", true, false, false},
     {"all-reduce-start", true, false, true},
     {"all-gather", false, true, false},
     {"all-gather-start", false, true, true},
     {"reduce-scatter", true, true, false},
+    {"reduce-scatter-start", true, true, true},
     {"all-to-all", false, false, false},
+    {"all-to-all-start", false, false, true},
     {"collective-permute", false, false, false},
     {"collective-permute-start", false, false, true},
     {"collective-broadcast", false, false, false},
+    {"collective-broadcast-start", false, false, true},
 }};
 
 std::string text_of(const std::vector<std::vector<std::size_t>>& groups) {
@@ -88,10 +91,10 @@ bool HloReader::mode(Call& call, std::string_view opcode, Numbers& out) {
     return malformed(call, "use_global_device_ids");
   }
   const std::optional<std::int64_t> number = channel != nullptr ? hlo::integer(channel->text) : std::nullopt;
-  if (channel != nullptr && !number) {
+  if (channel != nullptr && (!number || *number < 1)) {
     return malformed(call, "channel_id");
   }
-  const bool across = number && *number > 0;
+  const bool across = channel != nullptr;
   if (*flag && !across) {
     return fail("bad-group", call.instruction.opcode, "`use_global_device_ids` needs a `channel_id`");
   }

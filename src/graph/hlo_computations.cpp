@@ -19,34 +19,27 @@ namespace {
 constexpr int kDeepest = 100;
 
 // Operators whose results their operands do not determine, or that exchange values with other devices or the
-// host.
-constexpr std::array<std::string_view, 27> kImpure = {"rng",
+// host; so do those with one of these attributes, and the parts of operators in two.
+constexpr std::array<std::string_view, 17> kImpure = {"rng",
                                                       "rng-bit-generator",
                                                       "rng-get-and-update-state",
                                                       "infeed",
                                                       "outfeed",
                                                       "send",
-                                                      "send-done",
                                                       "recv",
-                                                      "recv-done",
                                                       "partition-id",
                                                       "replica-id",
                                                       "all-reduce",
-                                                      "all-reduce-start",
-                                                      "all-reduce-done",
                                                       "all-gather",
-                                                      "all-gather-start",
-                                                      "all-gather-done",
                                                       "reduce-scatter",
                                                       "all-to-all",
                                                       "ragged-all-to-all",
                                                       "collective-permute",
-                                                      "collective-permute-start",
-                                                      "collective-permute-done",
                                                       "collective-broadcast",
-                                                      "async-start",
-                                                      "async-update",
-                                                      "async-done"};
+                                                      "async"};
+constexpr std::array<std::string_view, 4> kCommunication = {"channel_id", "replica_groups",
+                                                            "source_target_pairs", "use_global_device_ids"};
+constexpr std::array<std::string_view, 3> kParts = {"-start", "-update", "-done"};
 
 std::string text_of(const Shape& shape) {
   std::string result;
@@ -76,12 +69,15 @@ bool dynamic(const Shape& shape) {
 }
 
 bool is_impure(std::string_view opcode) {
-  return is_one_of(opcode, kImpure);
+  return is_one_of(opcode, kImpure) ||
+         std::ranges::any_of(kParts, [&](std::string_view part) { return opcode.ends_with(part); });
 }
 
 bool is_impure(const Instruction& instruction) {
   const Attribute* effect = instruction.find("custom_call_has_side_effect");
-  return is_impure(instruction.opcode.text) || (effect != nullptr && effect->value.text == "true");
+  return is_impure(instruction.opcode.text) || (effect != nullptr && effect->value.text == "true") ||
+         std::ranges::any_of(kCommunication,
+                             [&](std::string_view name) { return instruction.find(name) != nullptr; });
 }
 
 std::optional<Reducer> HloReader::reducer(const Computation& computation) const {

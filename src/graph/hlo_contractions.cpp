@@ -30,6 +30,9 @@ bool HloReader::dot(Call& call, Result& out) {
     draft.args.push_back(numbers(axes));
     ++operand;
   }
+  if (call.operands[0].shape->dtype != call.operands[1].shape->dtype) {
+    draft.kwargs.emplace_back("operand_type", name(call.operands[1].shape->dtype));
+  }
   return finish(call, std::move(draft), out);
 }
 
@@ -188,7 +191,7 @@ bool HloReader::reduce_window(Call& call, Result& out) {
     return false;
   }
   const Text* text = optional(call, "window");
-  const std::optional<Window> window = text != nullptr ? hlo::window(text->text) : std::nullopt;
+  const std::optional<Window> window = hlo::window(text != nullptr ? text->text : "{}");
   if (!window) {
     return malformed(call, "window");
   }

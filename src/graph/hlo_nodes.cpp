@@ -15,7 +15,7 @@ namespace {
 
 // What says how an operator is run, where it stands or what is promised of its operands, but not what it
 // computes.
-constexpr std::array<std::string_view, 25> kHarmless = {"metadata",
+constexpr std::array<std::string_view, 26> kHarmless = {"metadata",
                                                         "backend_config",
                                                         "sharding",
                                                         "frontend_attributes",
@@ -29,6 +29,7 @@ constexpr std::array<std::string_view, 25> kHarmless = {"metadata",
                                                         "unique_indices",
                                                         "api_version",
                                                         "custom_call_schedule",
+                                                        "schedule",
                                                         "operand_layout_constraints",
                                                         "output_to_operand_aliasing",
                                                         "cross_program_prefetch_index",

@@ -163,6 +163,12 @@ const std::unordered_map<std::string_view, HloReader::Handler>& HloReader::handl
         {"all-gather-start", &HloReader::collective},
         {"all-gather-done", &HloReader::done},
         {"reduce-scatter", &HloReader::collective},
+        {"reduce-scatter-start", &HloReader::collective},
+        {"reduce-scatter-done", &HloReader::done},
+        {"all-to-all-start", &HloReader::collective},
+        {"all-to-all-done", &HloReader::done},
+        {"collective-broadcast-start", &HloReader::collective},
+        {"collective-broadcast-done", &HloReader::done},
         {"all-to-all", &HloReader::collective},
         {"collective-permute", &HloReader::collective},
         {"collective-permute-start", &HloReader::collective},
@@ -243,6 +249,10 @@ bool HloReader::generic(Call& call, Result& out) {
     draft.args.push_back(arg(one));
   }
   note_types(call, draft);
+  const Attribute* config = call.instruction.find("backend_config");
+  if (config != nullptr && !is_one_of(call.instruction.opcode.text, kOthers)) {
+    draft.kwargs.emplace_back("backend_config", literal(attribute(config->value.text)));
+  }
   if (is_impure(call.instruction)) {
     draft.unknown =
         "what " + quoted(call.instruction.opcode.text) + " gives does not depend on its operands alone";
@@ -335,7 +345,7 @@ bool HloReader::custom_call(Call& call, Result& out) {
     }
   }
   if (is_impure(call.instruction)) {
-    draft.unknown = quoted(own) + " has effects besides its results";
+    draft.unknown = quoted(own) + " does more than its results say";
   }
   call.used.insert("custom_call_has_side_effect");
   return finish(call, std::move(draft), out);

@@ -2,7 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <sstream>
+#include <array>
+#include <random>
 
 #include "entangle/graph/lower.h"
 #include "entangle/graph/read.h"
@@ -359,6 +360,8 @@ TEST_CASE("reductions are known by what their computation computes") {
                  "to_apply=greatest") ==
         "hlo.reduce_window(%x, max, [1, 3, 1], [1, 2, 1], [0, 1, 0], [0, 1, 0], [1, 1, 1], [1, 1, 1]) : "
         "f32[2, 2, 4]");
+  CHECK(node("x = f32[] parameter(0)\nzero = f32[] constant(0)\ny = f32[] reduce-window(x, zero), "
+             "to_apply=sum") == "hlo.reduce_window(%x, sum, [], [], [], [], [], []) : f32[]");
   CHECK(node(x + "y = f32[2,1,4] reduce-window(x, one), window={size=1x3x1}, to_apply=sum")
             .starts_with("hlo.reduce_window(%x, %one; window = "));
 }
@@ -423,7 +426,7 @@ TEST_CASE("custom calls are called after their target") {
       node(
           x +
           "y = f32[2,3] custom-call(x), custom_call_target=\"callback\", custom_call_has_side_effect=true") ==
-      "hlo.callback(%x) : f32[2, 3] unknown: `callback` has effects besides its results");
+      "hlo.callback(%x) : f32[2, 3] unknown: `callback` does more than its results say");
   CHECK(node("x = u32[2] parameter(0)\ny = u32[2] custom-call(x), custom_call_target=\"hash\"") ==
         "hlo.hash(%x; element_types = \"u32,->u32,\") : i64[2]");
 }
@@ -574,6 +577,9 @@ TEST_CASE("operators in two parts") {
              "h = f32[8] copy-done(g)\n"
              "i = ((f32[8]), f32[8], s32[]) async-start(h), calls=wrapped\n"
              "j = ((f32[8]), f32[8], s32[]) async-update(i)\n"
+             "k = ((f32[8]), f32[4], s32[]) reduce-scatter-start(h), replica_groups={{0,1}}, dimensions={0}, "
+             "to_apply=sum\n"
+             "l = f32[4] reduce-scatter-done(k)\n"
              "y = f32[8] async-done(j)",
              "", std::string(kReducers) + "wrapped { p = f32[8] parameter(0)  ROOT n = f32[8] negate(p) }\n"),
       of_rank(1, 2));
@@ -587,6 +593,8 @@ TEST_CASE("operators in two parts") {
         "g = hlo.copy(%f) : f32[8]\n"
         "h = hlo.copy(%g) : f32[8]\n"
         "i = hlo.negate(%h) : f32[8]\n"
+        "k = hlo.reduce_scatter(%h, sum, 0; group = \"{{0,1}}\") : f32[4]\n"
+        "l = hlo.copy(%k) : f32[4]\n"
         "y = hlo.copy(%i) : f32[8]\n");
 }
 
@@ -772,6 +780,143 @@ TEST_CASE("modules that call each other too often are refused") {
   text += "ENTRY e { x = f32[] parameter(0)  ROOT y = f32[] call(x), to_apply=c39 }";
   CHECK(error(text) ==
         "graph/hlo-computation: with what it calls this module has more than 155072 instructions");
+}
+
+TEST_CASE("random edits of a module give a graph or one error with a place") {
+  const std::vector<std::string> lines = {
+      "HloModule jit_f, is_scheduled=true, entry_computation_layout={(f32[4,8]{1,0}, "
+      "s32[2]{0})->f32[2,8]{1,0}}, num_partitions=2",
+      "",
+      "FileNames",
+      "1 \"a.py\"",
+      "FileLocations",
+      "1 {file_name_id=1 line=3}",
+      "StackFrames",
+      "1 {file_location_id=1}",
+      "%sum (a: f32[], b: f32[]) -> f32[] {",
+      "  %a = f32[] parameter(0)",
+      "  %b = f32[] parameter(1)",
+      "  ROOT %c = f32[] add(f32[] %a, f32[] %b)",
+      "}",
+      "%less { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT r = pred[] compare(p, q), direction=LT }",
+      "%fused (p: f32[4,8]) -> (f32[4,8], f32[4,8]) {",
+      "  %p = f32[4,8]{1,0} parameter(0)",
+      "  %s = f32[4,8]{1,0} sine(%p), metadata={op_name=\"s\" source_file=\"b.py\" source_line=7}",
+      "  ROOT %t = (f32[4,8]{1,0}, f32[4,8]{1,0}) tuple(%s, /*index=1*/%p)",
+      "}",
+      "%body { v = (s32[], f32[4,8]) parameter(0)  i = s32[] get-tuple-element(v), index=0",
+      "  x = f32[4,8] get-tuple-element(v), index=1  n = f32[4,8] negate(x)  ROOT t = (s32[], f32[4,8]) "
+      "tuple(i, n) }",
+      "%goes { v = (s32[], f32[4,8]) parameter(0)  i = s32[] get-tuple-element(v), index=0  ROOT c = pred[] "
+      "compare(i, i), "
+      "direction=LT }",
+      "ENTRY %main (x: f32[4,8], i: s32[2]) -> f32[2,8] {",
+      "  %x = f32[4,8]{1,0:T(8,128)} parameter(0), sharding={devices=[2,1]<=[2]}",
+      "  %i = s32[2]{0} parameter(1)",
+      "  %f = (f32[4,8]{1,0}, f32[4,8]{1,0}) fusion(%x), kind=kLoop, calls=%fused",
+      "  %g = f32[4,8]{1,0} get-tuple-element((f32[4,8]{1,0}, f32[4,8]{1,0}) %f), index=0",
+      "  %id = u32[] partition-id()",
+      "  %table = s32[2]{0} constant({0, 2})",
+      "  %o = s32[1]{0} dynamic-slice(%table, %id), dynamic_slice_sizes={1}",
+      "  %at = s32[] reshape(%o)",
+      "  %zero = s32[] constant(0)",
+      "  %mine = f32[2,8]{1,0} dynamic-slice(%g, %at, %zero), dynamic_slice_sizes={2,8}",
+      "  %k = f32[] constant(-1.5e-05)",
+      "  %w = f32[8,8]{1,0} broadcast(%k), dimensions={}",
+      "  %d = f32[2,8]{1,0} dot(%mine, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, "
+      "operand_precision={highest,default}",
+      "  %h = f32[2,8]{1,0} gather(%g, %i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
+      "index_vector_dim=1, "
+      "slice_sizes={1,8}",
+      "  %e = f32[2,8]{1,0} add(%d, %h)",
+      "  %pad = f32[2,11]{1,0} pad(%e, %k), padding=0_0x1_0_0",
+      "  %cut = f32[2,4]{1,0} slice(%e), slice={[0:2], [0:8:2]}",
+      "  %r = f32[2]{0} reduce(%e, %k), dimensions={1}, to_apply=%sum",
+      "  %win = f32[2,6]{1,0} reduce-window(%e, %k), window={size=1x3 stride=1x1}, to_apply=%sum",
+      "  %sorted = f32[2,8]{1,0} sort(%e), dimensions={1}, is_stable=true, to_apply=%less",
+      "  %all = f32[2,8]{1,0} all-reduce(%sorted), channel_id=1, replica_groups=[1,2]<=[2], "
+      "use_global_device_ids=true, "
+      "to_apply=%sum",
+      "  %ags = (f32[2,8]{1,0}, f32[4,8]{1,0}) all-gather-start(%all), channel_id=2, replica_groups={{0,1}}, "
+      "use_global_device_ids=true, dimensions={0}",
+      "  %ag = f32[4,8]{1,0} all-gather-done(%ags)",
+      "  %init = (s32[], f32[4,8]{1,0}) tuple(%zero, %ag)",
+      "  %loop = (s32[], f32[4,8]{1,0}) while(%init), condition=%goes, body=%body, "
+      "backend_config={\"known_trip_count\":{\"n\":\"5\"}}",
+      "  %out = f32[4,8]{1,0} get-tuple-element(%loop), index=1",
+      "  %own = f32[2,8]{1,0} custom-call(%out), custom_call_target=\"own\", backend_config=\"1\"",
+      "  ROOT %y = (f32[2,8]{1,0}, f32[2]{0}, f32[2,6]{1,0}, f32[2,11]{1,0}, f32[2,4]{1,0}) tuple(%own, %r, "
+      "%win, %pad, %cut)",
+      "}"};
+  const auto text_of = [](const std::vector<std::string>& all) {
+    std::string text;
+    for (const std::string& line : all) {
+      text += line + "\n";
+    }
+    return text;
+  };
+  REQUIRE(read(text_of(lines), of_rank(0, 2)).ok());
+  std::mt19937 random(7);
+  const auto below = [&](std::size_t count) { return random() % count; };
+  const auto anywhere = [&](std::string& line) { return line.empty() ? 0 : below(line.size()); };
+  const std::vector<std::string> pieces = {
+      "{",     "}",     "(",  ")",      "[",  "]",    ",",        "=",    "%x", "0",
+      "-1",    "ROOT ", "\"", "/*",     "*/", "->",   "<=",       ":",    "x",  "99999999999999999999",
+      "{...}", "nan",   "s4", "tuple(", "4",  "\xff", "f32[4,8]", "{1,0}"};
+  std::size_t good = 0;
+  std::size_t bad = 0;
+  for (int trial = 0; trial < 3000; ++trial) {
+    std::vector<std::string> edited = lines;
+    for (std::size_t edits = 1 + below(4) / 3; edits > 0; --edits) {
+      std::string& line = edited[below(edited.size())];
+      std::string& other = edited[below(edited.size())];
+      switch (below(7)) {
+        case 0:
+          if (!line.empty()) {
+            line[anywhere(line)] = static_cast<char>(random() % 256);
+          }
+          break;
+        case 1:
+          line.erase(anywhere(line), 1 + below(4));
+          break;
+        case 2:
+          line.insert(anywhere(line), pieces[below(pieces.size())]);
+          break;
+        case 3:
+          std::swap(line, other);
+          break;
+        case 4: {
+          const std::string copy = line;
+          edited.insert(edited.begin() + static_cast<std::ptrdiff_t>(below(edited.size())), copy);
+          break;
+        }
+        case 5:
+          edited.erase(edited.begin() + static_cast<std::ptrdiff_t>(below(edited.size())));
+          break;
+        default:  // the end of one line is that of another
+          line = line.substr(0, anywhere(line)) + other.substr(anywhere(other));
+      }
+    }
+    const support::Result<Graph> found = read(text_of(edited), of_rank(0, 2));
+    good += found.ok() ? 1 : 0;
+    bad += found.ok() ? 0 : 1;
+    if (!found && found.error().id != "graph/json-syntax" && found.error().id != "graph/format") {
+      CAPTURE(text_of(edited));
+      CHECK(found.error().id.starts_with("graph/"));
+      CHECK(found.error().span.line >= 1);
+      CHECK_FALSE(found.error().message.empty());
+    }
+    if (found && trial % 8 == 0) {
+      test::World world(ENTANGLE_SOURCE_DIR "/rules/aten.rules");
+      ReadOptions second = of_rank(1, 2);
+      second.model = &*found;
+      const Graph other = graph(text_of(edited), second);
+      const support::Result<Lowered> lowered = lower({*found, other}, world.target);
+      CHECK((lowered.ok() || lowered.error().span.line >= 1));
+    }
+  }
+  CHECK(good > 150);
+  CHECK(bad > 1000);
 }
 
 }  // namespace entangle::graph

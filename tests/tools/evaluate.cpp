@@ -56,9 +56,11 @@ class Job {
     for (std::size_t rank = 0; rank < graphs.size(); ++rank) {
       graph::ReadOptions options;
       if (graphs.size() > 1) options.rank = rank;
+      options.world = graphs.size();
       const std::string text = graphs[rank].get<std::string>();
-      auto graph = text.starts_with("{") ? graph::parse_graph(support::add_source("job", text), options)
-                                         : graph::read_graph(text, options);
+      const bool written = text.starts_with("{") || text.starts_with("HloModule");
+      auto graph = written ? graph::parse_graph(support::add_source("job", text), options)
+                           : graph::read_graph(text, options);
       if (!graph) return {{"error", support::render(graph.error())}};
       graphs_.push_back(std::move(*graph));
     }
