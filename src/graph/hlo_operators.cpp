@@ -148,6 +148,7 @@ const std::unordered_map<std::string_view, HloReader::Handler>& HloReader::handl
         {"after-all", &HloReader::nothing},
         {"fusion", &HloReader::inlined},
         {"call", &HloReader::inlined},
+        {"while", &HloReader::loop},
         {"async-start", &HloReader::async_start},
         {"async-update", &HloReader::first},
         {"async-done", &HloReader::done},

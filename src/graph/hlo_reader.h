@@ -40,6 +40,13 @@ struct Reducer {
   std::string_view opcode;  // `add`
 };
 
+// What is known of a value when it is read: whole numbers and truths, in tuples.
+struct Known {
+  bool tuple = false;
+  std::vector<Known> parts;
+  std::optional<std::int64_t> value;
+};
+
 // An instruction that is being read.
 struct Call {
   const Instruction& instruction;
@@ -163,6 +170,7 @@ class HloReader {
   bool first(Call& call, Result& out);
   bool nothing(Call& call, Result& out);
   bool inlined(Call& call, Result& out);
+  bool named(const Call& call, const Result& value, Result& out);
   bool async_start(Call& call, Result& out);
   bool copy_start(Call& call, Result& out);
   bool done(Call& call, Result& out);
@@ -179,6 +187,16 @@ class HloReader {
                std::string& out);
   std::size_t count_of(Numbers mode) const;
   std::vector<std::vector<std::size_t>> devices(const Integers& group, Numbers mode) const;
+
+  // --- loops (hlo_loops.cpp)
+  bool loop(Call& call, Result& out);
+  // How often a loop runs that begins with this value; nothing where that is not known, or too often.
+  std::optional<std::size_t> trips(const Computation& condition, const Computation& body,
+                                   const Result& start);
+  Known known(const Result& value) const;
+  Known known_result(const Instruction& instruction, const std::vector<const Known*>& operands, int depth);
+  Known known_result(const Computation& computation, const std::vector<const Known*>& parameters, int depth);
+  std::size_t size_of(const Computation& computation, int depth = 0);
 
   // --- computations (hlo_computations.cpp)
   std::optional<Reducer> reducer(const Computation& computation) const;
@@ -200,10 +218,12 @@ class HloReader {
   bool declared_ = false;  // the header says how many
   bool communicates_ = false;
   std::size_t most_nodes_ = 0;
+  std::size_t steps_ = 0;               // instructions that were run to count loops
   std::vector<std::string_view> open_;  // computations that are being read
   std::map<std::pair<NodeIndex, std::uint32_t>, NodeIndex> picked_;
   std::map<std::pair<std::string, Numbers>, std::string> groups_;  // names by their text
   std::map<const Computation*, std::string> meanings_;
+  std::map<const Computation*, std::size_t> sizes_;
   std::deque<Shape> shapes_;  // of nodes that are no instructions
 };
 

@@ -92,9 +92,18 @@ bool HloReader::inlined(Call& call, Result& out) {
   if (!computation(*body, call.operands, call.path, call.name, call.loc, result)) {
     return false;
   }
-  const bool named =
-      result.tuple || result.node == kNoNode || (!result.of && graph_.nodes[result.node].name == call.name);
-  return named ? (out = std::move(result), true) : alias(call, result, out);
+  return named(call, result, out);
+}
+
+// The value under the name of the call, if it is one array.
+bool HloReader::named(const Call& call, const Result& value, Result& out) {
+  const bool already =
+      value.tuple || value.node == kNoNode || (!value.of && graph_.nodes[value.node].name == call.name);
+  if (!already) {
+    return alias(call, value, out);
+  }
+  out = value;
+  return true;
 }
 
 bool HloReader::has_shape(const Result& value, const Shape& shape) {

@@ -15,6 +15,7 @@ from linting import Lint  # noqa: E402,F401
 from proving import Prove  # noqa: E402,F401
 from compiling import Compiling  # noqa: E402,F401
 from limits import Limits  # noqa: E402,F401
+from hlo import Hlo  # noqa: E402,F401
 
 def sequential_mlp():
     return graph([placeholder("x", [4, 8]), placeholder("w1", [8, 6]), placeholder("w2", [6, 8]),

@@ -514,7 +514,7 @@ TEST_CASE("fusions and calls are read inside") {
   CHECK(read.nodes[read.find("f.1/c")].loc == "in.py:2");
 }
 
-TEST_CASE("loops and branches are opaque, told apart by what they do") {
+TEST_CASE("loops of unknown length are opaque, told apart by what they do") {
   const std::string loops =
       "up { p = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(p), index=0  v = f32[4] "
       "get-tuple-element(p), index=1\n"
@@ -547,6 +547,54 @@ TEST_CASE("loops and branches are opaque, told apart by what they do") {
   CHECK(loop("up") == loop("%up2"));
   CHECK(loop("up") != loop("other"));
   CHECK(loop("random").ends_with(" unknown: what `random` computes does not depend on its operands alone"));
+}
+
+TEST_CASE("loops that are known to run so many times are read as that many copies") {
+  const auto loop = [](const std::string& start, const std::string& body, const std::string& condition,
+                       const std::string& name = "y") {
+    const std::string others =
+        "next { a = s32[] parameter(0)  o = s32[] constant(2)  ROOT b = s32[] add(a, o) }\n"
+        "body { p = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(p), index=0  v = f32[4] "
+        "get-tuple-element(p), "
+        "index=1\n  one = s32[] constant(1)  j = s32[] " +
+        body +
+        "\n  w = f32[4] sine(v)  ROOT t = (s32[], f32[4]) tuple(j, w) }\n"
+        "goes { p = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(p), index=0  n = s32[] "
+        "constant(3)\n"
+        "  ROOT c = pred[] " +
+        condition + " }\n";
+    const Graph read = graph(module("x = f32[4] parameter(0)\nu = s32[] parameter(1)\nz = s32[] " + start +
+                                        "\np = (s32[], f32[4]) tuple(z, x)\n"
+                                        "l = (s32[], f32[4]) while(p), condition=goes, body=body\n"
+                                        "y = f32[4] get-tuple-element(l), index=1",
+                                    "", others));
+    std::string ops;  // of the values that the loop computes
+    for (const Node& node : read.nodes) {
+      if (node.op == "hlo.sine" || node.op == "hlo.while" || node.name == name) {
+        ops += shown(read, node) + "\n";
+      }
+    }
+    return ops;
+  };
+  const std::string three =
+      "l/0/w = hlo.sine(%l/0/v) : f32[4]\nl/1/w = hlo.sine(%l/1/v) : f32[4]\nl/2/w = hlo.sine(%l/2/v) : "
+      "f32[4]\n"
+      "y = hlo.copy(%l/2/w) : f32[4]\n";
+  CHECK(loop("constant(0)", "add(i, one)", "compare(i, n), direction=LT") == three);
+  CHECK(loop("constant(0)", "add(one, i)", "compare(n, i), direction=GT") == three);
+  CHECK(loop("constant(6)", "subtract(i, one)", "compare(i, n), direction=NE") == three);
+  CHECK(loop("constant(-1)", "fusion(i), kind=kLoop, calls=next", "compare(i, n), direction=LE") == three);
+  CHECK(loop("constant(3)", "add(i, one)", "compare(i, n), direction=LT") == "y = hlo.copy(%x) : f32[4]\n");
+  const auto opaque = [&](const std::string& start, const std::string& body, const std::string& condition) {
+    const std::string found = loop(start, body, condition);
+    return found.starts_with("l = hlo.while([%z, %x]; condition = ") &&
+           found.find("sine") == std::string::npos;
+  };
+  CHECK(opaque("copy(u)", "add(i, one)", "compare(i, n), direction=LT"));
+  CHECK(opaque("constant(0)", "add(i, i)", "compare(i, n), direction=LT"));             // forever
+  CHECK(opaque("constant(2147483600)", "add(i, one)", "compare(i, n), direction=GE"));  // until it overflows
+  CHECK(opaque("constant(0)", "shift-left(one, i)", "compare(i, n), direction=LT"));
+  CHECK(opaque("constant(-2147483648)", "add(i, one)", "compare(i, n), direction=LT"));  // too often
 }
 
 TEST_CASE("bitcasts keep the order in memory") {

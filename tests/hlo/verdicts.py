@@ -190,11 +190,43 @@ step { p = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(p), index=0
   o = s32[] constant(1)  j = s32[] add(i, o)  w = f32[4] %s  ROOT t = (s32[], f32[4]) tuple(j, w) }
 goes { p = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(p), index=0  n = s32[] constant(9)  ROOT c = pred[] compare(i, n), direction=LT }
 """
-    loop = "z = s32[] constant(0)\np = (s32[], f32[4]) tuple(z, x)\nl = (s32[], f32[4]) while(p), condition=goes, body=step\ny = f32[4] get-tuple-element(l), index=1"
-    yield Pair("the same loop", *alike(loop, body % "sine(v)"), opaque=["hlo.while"])
-    yield Pair("another loop", module(x + loop, "", body % "sine(v)"), module(x + loop, one, body % "cosine(v)"), {"x": "Replicate"}, {"y": "Replicate"}, "*")
-    yield Pair("a loop that communicates", *alike(loop, body % "all-reduce(v), replica_groups={}, to_apply=add"), "*")
-    yield Pair("a loop that draws", *alike(loop, body % "rng(v, v), distribution=rng_uniform"), "*")
+    loop = "z = s32[] parameter(1)\np = (s32[], f32[4]) tuple(z, x)\nl = (s32[], f32[4]) while(p), condition=goes, body=step\ny = f32[4] get-tuple-element(l), index=1"
+    both = {"x": "Replicate", "z": "Replicate"}
+    for name, ours, theirs, fails in (("the same loop", "sine(v)", "sine(v)", ""), ("another loop", "sine(v)", "cosine(v)", "*"),
+                                      ("a loop that communicates", *["all-reduce(v), replica_groups={}, to_apply=add"] * 2, "*"),
+                                      ("a loop that draws", *["rng(v, v), distribution=rng_uniform"] * 2, "*")):
+        yield Pair(name + " of unknown length", module(x + loop, "", body % ours), module(x + loop, one, body % theirs), both, {"y": "Replicate"}, fails,
+                   opaque=[] if fails else ["hlo.while"])
+
+
+def loops():
+    """Layers in a loop over stacked weights, as jax.lax.scan has them."""
+    def layers(inner, collective, header=""):
+        body = f"""
+body {{ p = (s32[], f32[4,6], f32[3,6,{inner}], f32[3,{inner},6]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0  x = f32[4,6] get-tuple-element(p), index=1
+  u = f32[3,6,{inner}] get-tuple-element(p), index=2  d = f32[3,{inner},6] get-tuple-element(p), index=3
+  o = s32[] constant(1)  j = s32[] add(i, o)  z = s32[] constant(0)
+  negative = pred[] compare(i, z), direction=LT  k = s32[] constant(3)  turned = s32[] add(i, k)  at = s32[] select(negative, turned, i)
+  us = f32[1,6,{inner}] dynamic-slice(u, at, z, z), dynamic_slice_sizes={{1,6,{inner}}}  um = f32[6,{inner}] reshape(us)
+  ds = f32[1,{inner},6] dynamic-slice(d, at, z, z), dynamic_slice_sizes={{1,{inner},6}}  dm = f32[{inner},6] reshape(ds)
+  h = f32[4,{inner}] dot(x, um), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}  a = f32[4,{inner}] tanh(h)
+  s = f32[4,6] dot(a, dm), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}  r = f32[4,6] {collective}
+  y = f32[4,6] add(x, r)  ROOT t = (s32[], f32[4,6], f32[3,6,{inner}], f32[3,{inner},6]) tuple(j, y, u, d) }}
+goes {{ p = (s32[], f32[4,6], f32[3,6,{inner}], f32[3,{inner},6]) parameter(0)  i = s32[] get-tuple-element(p), index=0  n = s32[] constant(3)
+  ROOT c = pred[] compare(i, n), direction=LT }}
+"""
+        return module(f"""x = f32[4,6] parameter(0)
+                          u = f32[3,6,{inner}] parameter(1)
+                          d = f32[3,{inner},6] parameter(2)
+                          z = s32[] constant(0)
+                          p = (s32[], f32[4,6], f32[3,6,{inner}], f32[3,{inner},6]) tuple(z, x, u, d)
+                          l = (s32[], f32[4,6], f32[3,6,{inner}], f32[3,{inner},6]) while(p), condition=goes, body=body
+                          y = f32[4,6] get-tuple-element(l), index=1""", header, body)
+    layout = {"x": "Replicate", "u": "Shard(2)", "d": "Shard(1)"}
+    sequential = layers(8, "copy(s)")
+    yield Pair("layers in a loop", sequential, layers(4, "all-reduce(s), replica_groups={}, to_apply=add", ", replica_count=2"), layout, {"y": "Replicate"})
+    yield Pair("layers in a loop without sums", sequential, layers(4, "copy(s)", ", replica_count=2"), layout, {"y": "Replicate"}, "l/0/y")
 
 
 def numbers():
@@ -255,7 +287,7 @@ def main(arguments):
     for manifest, fails in examples():
         if pattern in manifest.name:
             judged(manifest.name, complaint(Pair("", "", "", {}, {}, fails), *run(program, manifest)))
-    for number, pair in enumerate(p for group in (products, meshes, shares, unknowns, numbers, own_operators) for p in group()):
+    for number, pair in enumerate(p for group in (products, meshes, shares, unknowns, loops, numbers, own_operators) for p in group()):
         if pattern not in pair.name:
             continue
         with tempfile.TemporaryDirectory() as scratch:
