@@ -22,8 +22,9 @@ struct Collective {
   std::string_view opcode;
   bool reduces, along_axis, starts;
 };
-constexpr std::array<Collective, 12> kCollectives = {{
+constexpr std::array<Collective, 13> kCollectives = {{
     {"all-reduce", true, false, false},
+    {"cross-replica-sum", true, false, false},  // as it was called once
     {"all-reduce-start", true, false, true},
     {"all-gather", false, true, false},
     {"all-gather-start", false, true, true},
@@ -253,6 +254,7 @@ bool HloReader::collective(Call& call, Result& out) {
   if (kind.starts) {
     opcode.remove_suffix(std::string_view("-start").size());
   }
+  opcode = opcode == "cross-replica-sum" ? "all-reduce" : opcode;
   communicates_ = true;
   Numbers numbers = Numbers::replicas;
   if (!alone_or_ranks(call) || !mode(call, opcode, numbers)) {

@@ -19,27 +19,15 @@ namespace {
 constexpr int kDeepest = 100;
 
 // Operators whose results their operands do not determine, or that exchange values with other devices or the
-// host; so do those with one of these attributes, and the parts of operators in two.
-constexpr std::array<std::string_view, 17> kImpure = {"rng",
-                                                      "rng-bit-generator",
-                                                      "rng-get-and-update-state",
-                                                      "infeed",
-                                                      "outfeed",
-                                                      "send",
-                                                      "recv",
-                                                      "partition-id",
-                                                      "replica-id",
-                                                      "all-reduce",
-                                                      "all-gather",
-                                                      "reduce-scatter",
-                                                      "all-to-all",
-                                                      "ragged-all-to-all",
-                                                      "collective-permute",
-                                                      "collective-broadcast",
-                                                      "async"};
+// host; so do all that begin or end so, and those with one of these attributes.
+constexpr std::array<std::string_view, 9> kImpure = {
+    "rng",          "rng-bit-generator", "rng-get-and-update-state", "infeed", "outfeed", "send", "recv",
+    "partition-id", "replica-id"};
+constexpr std::array<std::string_view, 6> kBeginnings = {"all-",        "collective-",    "cross-replica-",
+                                                         "ragged-all-", "reduce-scatter", "async-"};
+constexpr std::array<std::string_view, 3> kEnds = {"-start", "-update", "-done"};
 constexpr std::array<std::string_view, 4> kCommunication = {"channel_id", "replica_groups",
                                                             "source_target_pairs", "use_global_device_ids"};
-constexpr std::array<std::string_view, 3> kParts = {"-start", "-update", "-done"};
 
 std::string text_of(const Shape& shape) {
   std::string result;
@@ -69,8 +57,10 @@ bool dynamic(const Shape& shape) {
 }
 
 bool is_impure(std::string_view opcode) {
-  return is_one_of(opcode, kImpure) ||
-         std::ranges::any_of(kParts, [&](std::string_view part) { return opcode.ends_with(part); });
+  const auto begins = [&](std::string_view part) { return opcode.starts_with(part); };
+  const auto ends = [&](std::string_view part) { return opcode.ends_with(part); };
+  return is_one_of(opcode, kImpure) || std::ranges::any_of(kBeginnings, begins) ||
+         std::ranges::any_of(kEnds, ends);
 }
 
 bool is_impure(const Instruction& instruction) {

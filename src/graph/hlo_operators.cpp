@@ -158,6 +158,7 @@ const std::unordered_map<std::string_view, HloReader::Handler>& HloReader::handl
         {"partition-id", &HloReader::device},
         {"replica-id", &HloReader::device},
         {"all-reduce", &HloReader::collective},
+        {"cross-replica-sum", &HloReader::collective},
         {"all-reduce-start", &HloReader::collective},
         {"all-reduce-done", &HloReader::done},
         {"all-gather", &HloReader::collective},

@@ -809,6 +809,61 @@ TEST_CASE("values that are given a second name stay what they are") {
       "a = hlo.copy(%x) : f32[2]\ny = hlo.copy(%x) : f32[2]\n");
 }
 
+TEST_CASE("forms of text that XLA writes") {
+  const Graph read = graph(
+      R"hlo(HloModule jit__train_step, is_scheduled=true, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, must-alias) }, buffer_donor={ (0, {1}) }, entry_computation_layout={(f32[8]{0:T(256)}, /*index=1*/(s32[], bf16[2,3]{1,0:T(8,128)(2,1)}))->(f32[8]{0}, pred[])}, allow_spmd_sharding_propagation_to_output={true,false}, num_partitions=8, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["x"=8]>},fingerprint_before_lhs="a'b"}, alias_passthrough_params=true
+
+%fused_computation.1 (param_0: f32[8], param_1.2: s32[]) -> f32[8] {
+  %param_0 = f32[8]{0:T(256)} parameter(0)
+  %param_1.2 = s32[]{:T(128)S(6)} parameter(1)
+  %constant.1_clone = f32[]{:T(128)} constant(nan), metadata={op_name="it's \"x\" \n"}
+  %broadcast.1 = f32[8]{0:T(256)S(1)} broadcast(f32[]{:T(128)} %constant.1_clone), dimensions={}
+  ROOT %select_fusion = f32[8]{0:T(256)} add(f32[8]{0:T(256)} %param_0, f32[8]{0:T(256)S(1)} %broadcast.1), backend_config={"flag_configs":[],"window_config":{"kernel_window_bounds":["1","-2"]},"scoped_memory_configs":[]}
+}
+
+%region_0.3_spmd (Arg_0.4: f32[], Arg_1.5: f32[]) -> f32[] {
+  %Arg_0.4 = f32[] parameter(0), metadata={op_name="jit(f)/reduce_sum"}
+  %Arg_1.5 = f32[] parameter(1)
+  ROOT %add.6 = f32[] add(f32[] %Arg_0.4, f32[] %Arg_1.5), metadata={op_name="jit(f)/reduce_sum[axes=(1,)]" source_file="/a b/c.py" source_line=3 source_end_line=4 source_column=1}
+}, execution_thread="main"
+
+%async_computation (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  ROOT %cp = f32[8]{0} copy(%p), control-predecessors={}
+}
+
+ENTRY %main.9_spmd (param: f32[8], param.1: (s32[], bf16[2,3])) -> (f32[8], (s32[], bf16[2,3])) {
+  %param = f32[8]{0:T(256)} parameter(0), sharding={devices=[8]<=[8]}, metadata={op_name="x[\'w\']"}, frontend_attributes={a="b",c="d"}
+  %param.1 = (s32[]{:T(128)}, bf16[2,3]{1,0:T(8,128)(2,1)}) parameter(1), sharding={{replicated}, {devices=[1,2,4]<=[8] last_tile_dim_replicate}}
+  %gte = s32[]{:T(128)} get-tuple-element((s32[]{:T(128)}, bf16[2,3]{1,0:T(8,128)(2,1)}) %param.1), index=0
+  %fusion.1 = f32[8]{0:T(256)} fusion(f32[8]{0:T(256)} %param, s32[]{:T(128)} %gte), kind=kLoop, calls=%fused_computation.1, control-predecessors={%gte}
+  %async = ((f32[8]{0}), f32[8]{0}, u32[]{:S(2)}) async-start(%fusion.1), calls=%async_computation, async_execution_thread="sparsecore"
+  %async-done = f32[8]{0} async-done(((f32[8]{0}), f32[8]{0}, u32[]{:S(2)}) %async)
+  %all-reduce.1 = (f32[8]{0}, f32[8]{0}) all-reduce(%async-done, %fusion.1), channel_id=2, replica_groups=[1,8]<=[8], use_global_device_ids=true, to_apply=%region_0.3_spmd, backend_config={"barrier_config":{"barrier_type":"CUSTOM","id":"0"}}
+  %g0 = f32[8]{0} get-tuple-element(%all-reduce.1), index=0
+  %crs = f32[8]{0} cross-replica-sum(%g0), replica_groups={{0}}, to_apply=%region_0.3_spmd
+  %c0 = s32[2,2]{1,0} constant({ { 1, 2 }, { 3, -4 } }), origin={{"constant.5"}}
+  %cc = (f32[8]{0}, s8[16]{0}) custom-call(%g0, %c0), custom_call_target="__cublas$gemm", operand_layout_constraints={f32[8]{0}, s32[2,2]{1,0}}, output_to_operand_aliasing={{0}: (0, {})}, api_version=API_VERSION_TYPED_FFI, backend_config={"gemm_backend_config":{"alpha_real":1,"beta":0.5,"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"]},"epilogue":"DEFAULT"},"force_earliest_schedule":false}
+  ROOT %tuple.12 = (f32[8]{0}, (s32[], bf16[2,3]{1,0})) tuple(%g0, %param.1), sharding={{devices=[8]<=[8]}, {replicated}, {replicated}}
+}
+)hlo",
+      of_rank(3, 8));
+  std::vector<std::string> ops;
+  for (const Node& node : read.nodes) {
+    ops.push_back(node.name + " " + node.op);
+  }
+  CHECK(ops == std::vector<std::string>{
+                   "param placeholder", "param.1{0} placeholder", "param.1{1} placeholder", "gte hlo.copy",
+                   "fusion.1/constant.1_clone constant", "fusion.1/broadcast.1 hlo.broadcast",
+                   "fusion.1 hlo.add", "async hlo.copy", "async-done hlo.copy", "all-reduce.1 hlo.all_reduce",
+                   "g0 getitem", "crs hlo.all_reduce", "c0 constant", "cc hlo.__cublas$gemm"});
+  CHECK(read.outputs == std::vector<NodeIndex>{10, 1, 2});
+  CHECK(read.nodes[4].loc == "it's \"x\" \\n");
+  CHECK(read.warnings.empty());
+  CHECK(shown(read, read.nodes[12]) == "c0 = constant() : i32[2, 2] = [[1, 2], [3, -4]]");
+  CHECK(shown(read, read.nodes[13]).starts_with("cc = hlo.__cublas$gemm(%g0, %c0; backend_config = "));
+}
+
 TEST_CASE("text after the last computation, and other forms that are no module") {
   CHECK(read("HloModule m\nENTRY e { ROOT x = f32[] parameter(0) }\n\n").ok());
   CHECK(read("\n\n  HloModule m\r\nENTRY e { ROOT x = f32[] parameter(0) }, execution_thread=\"main\"").ok());
