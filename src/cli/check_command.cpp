@@ -55,7 +55,7 @@ class Check {
     }
     ExitCode code = ExitCode::refines;
     for (const std::string& manifest : arguments_.manifests) {
-      outcomes_.push_back(outcome_of(manifest));
+      outcomes_.push_back(outcome_of(manifest, &manifest == &arguments_.manifests.back()));
       code = worst(code, show(outcomes_.back()));
     }
     if (outcomes_.size() > 1 && !to_stdout()) summarise();
@@ -78,9 +78,9 @@ class Check {
     return true;
   }
 
-  Outcome outcome_of(const std::string& path) {
+  Outcome outcome_of(const std::string& path, bool last) {
     try {
-      Outcome outcome{path, verdict_of(path)};
+      Outcome outcome{path, verdict_of(path, last)};
       const auto* verdict = std::get_if<infer::Verdict>(&outcome.result);
       if (verdict != nullptr && !arguments_.ledger.empty()) outcome.ledger = unproved(*verdict);
       return outcome;
@@ -91,7 +91,7 @@ class Check {
     }
   }
 
-  std::variant<infer::Verdict, Diagnostic> verdict_of(const std::string& path) {
+  std::variant<infer::Verdict, Diagnostic> verdict_of(const std::string& path, bool last) {
     if (path == "-") {
       return support::error("cli/standard-input", {}, "a manifest cannot come from standard input",
                             "the paths in a manifest are relative to its file: give its path");
@@ -115,6 +115,7 @@ class Check {
     options.memo_folder = arguments_.memo_folder;
     options.warn = [](const Diagnostic& warning) { print(warning); };
     options.all_relations = arguments_.verbose;
+    options.last = last;
     ProgressLine line;
     if (line.on_terminal()) {
       options.progress = [&](std::size_t done, std::size_t total, const std::string& current) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -104,14 +105,27 @@ struct EGraph::Impl {
   const tensor::TensorType& type(TermId id) const { return types[class_of(id).type]; }
   bool commutative(rules::OpId op) const { return op != rules::kNoOp && rule_set.op(op).commutative; }
   tensor::Attr canonical(rules::OpId op, const tensor::Attr& attrs) const;
+  tensor::Attr find_canonical(rules::OpId op, const tensor::Attr& attrs) const;
   tensor::Attr canonical(const rules::Type& type, const tensor::Attr& attr) const;
   void canonical_children(rules::OpId op, std::span<const TermId> children, Ids& out) const;
   // The node with that op, attributes and (canonical) children, or kNoTerm.
   TermId probe(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> children,
                std::uint64_t hash) const;
   TermId make(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> children, bool normal);
-  TermId normalise(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> operands,
-                   std::span<const TermId> children, std::uint32_t signature);
+  // An application that is being made, and the node that it is: as long as no term is built and no class is
+  // joined.
+  struct Spelling {
+    rules::OpId op = rules::kNoOp;
+    tensor::Attr attrs;
+    Ids operands;  // as given
+    Ids children;
+    std::uint64_t hash = 0;
+    std::size_t terms = 0, merges = 0;  // of the e-graph
+  };
+  void spell(Spelling& application) const;
+  // The node if it exists, after what was done since it was spelled, when it did not.
+  TermId respell(Spelling& application) const;
+  TermId normalise(Spelling& application, std::uint32_t signature);
   void note_made(TermId term) {
     last_made = term;
     if (made != nullptr) {
@@ -128,8 +142,7 @@ struct EGraph::Impl {
   // The number of the type of an application with the signature; Signature::kUntyped where it has
   // none.
   std::uint32_t type_of(std::uint32_t signature, std::span<const TermId> children, std::string* why);
-  TermId add(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> given,
-             std::span<const TermId> children, std::uint64_t hash, std::uint32_t type, NodeState state);
+  TermId add(const Spelling& application, std::uint32_t type, NodeState state);
   TermId add_leaf(const tensor::TensorType& type, const std::string& label, bool defined);
   std::uint32_t intern(const tensor::TensorType& type);
   smt::Truth equal_types(std::uint32_t a, std::uint32_t b) const;
@@ -169,6 +182,13 @@ struct EGraph::Impl {
   // Made once the e-graph can be asked questions.
   std::optional<Matcher> matcher;
   std::optional<term::Evaluator> evaluator;
+
+  // Attributes and their canonical form, which depends on nothing else: what was asked for last.
+  struct Canonical {
+    rules::OpId op = rules::kNoOp;
+    tensor::Attr attrs, result;
+  };
+  mutable std::array<Canonical, 128> canonicals;
 
   std::vector<Node> nodes;
   std::vector<TermId>& up;  // these three are the e-graph's own

@@ -31,6 +31,10 @@ class Small {
     }
     ++size_;
   }
+  void clear() {
+    size_ = 0;
+    heap_.clear();
+  }
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   T* data() { return size_ <= N ? inline_.data() : heap_.data(); }

@@ -1,6 +1,7 @@
 #include "lowerer.h"
 
 #include <algorithm>
+#include <span>
 
 #include "entangle/support/text.h"
 
@@ -13,12 +14,12 @@ using term::Value;
 namespace {
 
 // The tensors of a value: one, a list, or none. Numbers stay as they are.
-std::vector<Value> entries(const Value& value, bool several) {
+std::span<const Value> entries(const Value& value, bool several) {
   const std::vector<Value>* list = value.as_list();
   if (list != nullptr && (several || list->size() == 1)) {
     return *list;
   }
-  return {value};
+  return {&value, 1};
 }
 
 }  // namespace
@@ -36,8 +37,13 @@ Lowerer::Lowerer(const std::vector<Graph>& graphs, egraph::EGraph& target, const
     ranks_.push_back(start(graphs[i], lowered_.nodes[i]));
   }
   for (RankState& state : ranks_) {
-    for (const Node& node : state.graph->nodes) {
-      state.operations.push_back(&known_operation(node.op));
+    const RankState& first = ranks_.front();
+    state.operations.reserve(state.graph->nodes.size());
+    for (NodeIndex node = 0; node < state.graph->nodes.size(); ++node) {
+      const std::string& op = state.graph->nodes[node].op;
+      // Mostly the ranks run the same operators.
+      const bool known = node < first.operations.size() && first.graph->nodes[node].op == op;
+      state.operations.push_back(known ? first.operations[node] : &known_operation(op));
     }
   }
   for (RankState& state : ranks_) {
@@ -197,7 +203,7 @@ bool Lowerer::complain_operands(std::uint32_t rank, NodeIndex node, const Attemp
 bool Lowerer::accept(std::uint32_t rank, NodeIndex node, const Value& value, const rules::Lowering& lowering,
                      smt::Truth& agreed) {
   const Node& at = node_of(rank, node);
-  const std::vector<Value> values = entries(value, at.several);
+  const std::span<const Value> values = entries(value, at.several);
   const bool unused = values.size() == 1 && values[0].is_none();
   if (values.size() != at.results.size() && !unused) {
     Diagnostic error = support::error("graph/result-count", at.span,
@@ -214,15 +220,19 @@ bool Lowerer::accept(std::uint32_t rank, NodeIndex node, const Value& value, con
       continue;  // nobody can use it
     }
     const Value& entry = unused ? values[0] : values[i];
+    const term::Term* term = entry.as_term();
+    if (term != nullptr && term->id != kNoTerm && *at.results[i] == target_.type(term->id)) {
+      terms[i] = term->id;
+      continue;
+    }
     const TensorType type = normalised(target_.oracle(), *at.results[i]);
-    if (const std::optional<sym::Scalar> number =
-            entry.as_term() == nullptr ? entry.to_scalar() : std::nullopt) {
+    if (const std::optional<sym::Scalar> number = term == nullptr ? entry.to_scalar() : std::nullopt) {
       const std::optional<TermId> full = target_.evaluator().full(*number, type);
       if (const sym::Int* size = entry.as_int(); size != nullptr && !at.several && type.rank() == 0) {
         ranks_[rank].sizes[node] = *size;
       }
       terms[i] = full.value_or(kNoTerm);
-    } else if (const term::Term* term = entry.as_term()) {
+    } else if (term != nullptr) {
       terms[i] = term->id;
     }
     if (terms[i] == kNoTerm) {
@@ -278,7 +288,8 @@ void Lowerer::block(std::uint32_t rank, NodeIndex node, const std::string& reaso
 
 // Look-ups among the terms a result is built of, each reported once.
 void Lowerer::record_lookups(TermId root, const TensorRef& at) {
-  std::vector<TermId> todo = {root};
+  std::vector<TermId>& todo = looking_at_;
+  todo.assign(1, root);
   while (!todo.empty()) {
     const TermId term = todo.back();
     todo.pop_back();

@@ -157,6 +157,7 @@ class Lowerer {
   std::unordered_map<TermId, std::size_t> opaque_uses_;
   std::map<tensor::DType, std::vector<std::pair<tensor::Attr, TermId>>> literals_;
   std::vector<bool> looked_at_;
+  std::vector<TermId> looking_at_;  // by record_lookups
   rules::OpId take_ = rules::kNoOp, put_add_ = rules::kNoOp, lit_ = rules::kNoOp, opaque_ = rules::kNoOp;
 };
 

@@ -170,7 +170,9 @@ bool Recipes::describe(const Value& value) {
 }
 
 bool Recipes::describe(const rules::Lowering& lowering, const Frame& frame) {
-  key_ = {&lowering, {}, {}};
+  key_.lowering = &lowering;
+  key_.words.clear();
+  key_.attrs.clear();
   terms_.clear();
   return std::ranges::all_of(frame.slots, [&](const std::optional<Value>& slot) {
     if (!slot) {
@@ -257,13 +259,12 @@ Recipes::Recipe Recipes::record(const rules::Lowering& lowering, const Frame& fr
 }
 
 std::optional<Value> Recipes::follow(const Recipe& recipe) {
-  std::vector<TermId> children;
   for (const Step& step : recipe.steps) {
-    children.clear();
+    children_.clear();
     for (const std::uint32_t child : step.children) {
-      children.push_back(target_.find(terms_[child]));
+      children_.push_back(target_.find(terms_[child]));
     }
-    const TermId made = target_.make(step.op, step.attrs, children);
+    const TermId made = target_.make(step.op, step.attrs, children_);
     // Equal types may be written in different ways; the next steps may depend on it.
     if (made == kNoTerm || &target_.type(made) != step.type) {
       return std::nullopt;

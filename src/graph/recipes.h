@@ -79,8 +79,9 @@ class Recipes {
   egraph::EGraph& target_;
   smt::Oracle oracle_;  // for recording: what is not decided then is asked again, and counts, by the body
   std::unordered_map<Key, Recipe, Hash> recipes_;
-  Key key_;                            // of the present question
-  std::vector<egraph::TermId> terms_;  // likewise, by number
+  Key key_;                               // of the present question
+  std::vector<egraph::TermId> terms_;     // likewise, by number
+  std::vector<egraph::TermId> children_;  // of the step that is followed
 };
 
 }  // namespace entangle::graph

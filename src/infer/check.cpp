@@ -5,6 +5,8 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "attempt.h"
 #include "memo_folder.h"
@@ -146,6 +148,13 @@ void report_relations(Programs& programs, Walk& walk, Outputs& outputs, Verdict&
   }
 }
 
+// Keeps something until the process ends.
+template <class T>
+void leave(T value) {
+  static auto* const left = new std::vector<T>();
+  left->push_back(std::move(value));
+}
+
 }  // namespace
 
 Engine Engine::of(std::shared_ptr<const rules::RuleSet> rules) {
@@ -250,6 +259,10 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   verdict.statistics.conditions_unknown = asked_of_solver.unknown;
   if (verdict.kind == VerdictKind::refines || !options.time_limit) {
     folder.keep(verdict, programs);
+  }
+  if (options.last) {
+    leave(std::move(*decided));
+    leave(std::move(*loaded));
   }
   verdict.times.infer = seconds_since(infer_start);
   verdict.times.total = seconds_since(start);

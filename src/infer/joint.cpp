@@ -50,14 +50,14 @@ const std::vector<Owner>& Joint::owners(TermId id) {
 std::uint8_t Joint::find_traits(TermId term) const {
   const auto node = graph_.original(term);
   if (node.op == rules::kNoOp) {
-    return kAsked;
+    return kAsked | kLeaf;
   }
   const rules::Operator& op = graph_.rules().op(node.op);
   const tensor::DType dtype = graph_.type(term).dtype;
   const bool free = op.free || tensor::is_integer(dtype) || dtype == tensor::DType::b8;
   const bool view = op.clean && op.rearranges && node.children.size() == 1;
   return static_cast<std::uint8_t>(kAsked | (op.rearranges ? kLayout : 0) | (free ? kFree : 0) |
-                                   (view ? kView : 0));
+                                   (view ? kView : 0) | (op.random ? kRandom : 0) | (op.drawn ? kDrawn : 0));
 }
 
 TermId Joint::find_other(TermId of, TermId term) {
@@ -76,12 +76,12 @@ const std::vector<TermId>& Joint::layouts(TermId id) {
     e.layouts_version = version;
     e.layouts.clear();
     for (const TermId member : members(id)) {
-      const auto node = graph_.original(member);
-      if (node.op == rules::kNoOp) {
+      const std::uint8_t known = traits(member);
+      if ((known & kLeaf) != 0) {
         continue;
       }
-      const rules::Operator& op = graph_.rules().op(node.op);
-      if (node.children.empty() ? !op.random : op.rearranges && node.children.size() == 1) {
+      const std::size_t operands = graph_.original(member).children.size();
+      if (operands == 0 ? (known & kRandom) == 0 : (known & kLayout) != 0 && operands == 1) {
         e.layouts.push_back(member);
       }
     }
@@ -152,17 +152,16 @@ Joint::Constant Joint::find_constancy(TermId root) {
 
 bool Joint::is_computed(TermId id) {
   return std::ranges::any_of(members(id), [&](TermId member) {
-    const auto node = graph_.original(member);
-    if (node.op == rules::kNoOp || node.children.empty()) {
+    if ((traits(member) & (kLeaf | kRandom | kDrawn)) != 0) {
       return false;
     }
-    const rules::Operator& op = graph_.rules().op(node.op);
-    return !op.random && !op.drawn &&
-           std::ranges::all_of(node.children, [&](TermId child) { return constancy(child) != Constant::no; });
+    const auto children = graph_.original(member).children;
+    return !children.empty() &&
+           std::ranges::all_of(children, [&](TermId child) { return of_constants(child); });
   });
 }
 
-bool Joint::is_constant(TermId id, int depth) const {
+bool Joint::is_constant(TermId id, int depth) {
   if (graph_.is_uniform(id)) {
     return true;
   }
@@ -172,15 +171,15 @@ bool Joint::is_constant(TermId id, int depth) const {
     return false;
   }
   for (const TermId member : members(id)) {
-    const auto node = graph_.original(member);
-    if (node.op == rules::kNoOp || graph_.rules().op(node.op).random) {
+    const std::uint8_t known = traits(member);
+    if ((known & (kLeaf | kRandom)) != 0) {
       continue;
     }
-    if (node.children.empty()) {
-      return true;
-    }
-    if (graph_.rules().op(node.op).rearranges &&
-        std::ranges::all_of(node.children, [&](TermId child) { return is_constant(child, depth + 1); })) {
+    const auto children = graph_.original(member).children;
+    const bool layout = (known & kLayout) != 0;
+    if (children.empty() || (layout && std::ranges::all_of(children, [&](TermId child) {
+                               return is_constant(child, depth + 1);
+                             }))) {
       return true;
     }
   }

@@ -149,7 +149,15 @@ class Joint {
   };
   enum class Constant : std::uint8_t { unknown, no, computed, yes };
   // Of an application, whatever it is equal to.
-  enum Trait : std::uint8_t { kLayout = 1, kFree = 2, kView = 4, kAsked = 8 };
+  enum Trait : std::uint8_t {
+    kLayout = 1,
+    kFree = 2,
+    kView = 4,
+    kLeaf = 8,
+    kRandom = 16,
+    kDrawn = 32,
+    kAsked = 64
+  };
   static constexpr TermId kNotAsked = kNoTerm - 1;
 
   void catch_up();
@@ -170,7 +178,7 @@ class Joint {
   }
   std::uint8_t find_traits(TermId term) const;
   TermId find_other(TermId of, TermId term);
-  bool is_constant(TermId id, int depth) const;
+  bool is_constant(TermId id, int depth);
   bool is_computed(TermId id);
 
   EGraph& graph_;

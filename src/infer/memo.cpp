@@ -1,7 +1,6 @@
 #include "memo.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "entangle/rules/bytes.h"
@@ -95,6 +94,10 @@ std::size_t Memo::Hash::operator()(const MemoKey& key) const {
   return support::hash_words(key);
 }
 
+std::size_t Memo::AppliedHash::operator()(const Applied& applied) const {
+  return support::hash_combine(support::hash_combine(applied.op, applied.operands), applied.attrs.hash());
+}
+
 std::uint64_t Memo::number_of_text(const std::optional<std::string>& text) {
   return text ? texts_.emplace(*text, texts_.size()).first->second : kNameless | nameless_++;
 }
@@ -131,6 +134,32 @@ std::uint64_t Memo::number_of_form(char kind, const MemoKey& words) {
   return forms_.emplace(std::move(whole), number_of_text(text)).first->second;
 }
 
+std::uint64_t Memo::describe_class(TermId id) {
+  const EGraph& graph = joint_.graph();
+  const term::Interval interval = graph.interval(id);
+  const bool of_type = !graph.is_uniform(id) && !interval.low && !interval.high;
+  std::uint64_t& known = type_forms_.try_emplace(&graph.type(id), TypeForms{kNoForm, kNoForm})
+                             .first->second[graph.defined(id) ? 1 : 0];
+  if (of_type && known != kNoForm) {
+    return known;
+  }
+  MemoKey words{number(graph.type(id)), static_cast<std::uint64_t>(graph.defined(id))};
+  if (const auto value = graph.uniform(id)) {
+    words.insert(words.end(), {kUniform, number(tensor::Attr::of(*value))});
+  }
+  if (interval.low) {
+    words.insert(words.end(), {kLow, number(tensor::Attr::of(*interval.low))});
+  }
+  if (interval.high) {
+    words.insert(words.end(), {kHigh, number(tensor::Attr::of(*interval.high))});
+  }
+  const std::uint64_t form = number_of_form('c', words);
+  if (of_type) {
+    known = form;
+  }
+  return form;
+}
+
 std::uint64_t Memo::form_of_class(TermId id) {
   const EGraph& graph = joint_.graph();
   if (id >= class_forms_.size()) {
@@ -138,18 +167,7 @@ std::uint64_t Memo::form_of_class(TermId id) {
   }
   ClassForm& form = class_forms_[id];
   if (const std::uint32_t version = graph.version(id); form.version != version) {
-    MemoKey words{number(graph.type(id)), static_cast<std::uint64_t>(graph.defined(id))};
-    if (const auto value = graph.uniform(id)) {
-      words.insert(words.end(), {kUniform, number(tensor::Attr::of(*value))});
-    }
-    const term::Interval interval = graph.interval(id);
-    if (interval.low) {
-      words.insert(words.end(), {kLow, number(tensor::Attr::of(*interval.low))});
-    }
-    if (interval.high) {
-      words.insert(words.end(), {kHigh, number(tensor::Attr::of(*interval.high))});
-    }
-    form = {version, number_of_form('c', words)};
+    form = {version, describe_class(id)};
   }
   return form.number;
 }
@@ -175,12 +193,19 @@ std::uint64_t Memo::form_of_application(TermId term) {
   std::uint64_t& form = application_forms_[term];
   if (form == kNoForm) {
     const auto node = joint_.graph().original(term);
-    MemoKey words{node.op, node.children.size()};
     // Of calls that are numbered by first occurrence the attributes are no part of the form.
-    if (site_attributes(node.op).empty()) {
-      words.push_back(number(node.attrs));
+    const bool numbered = !site_attributes(node.op).empty();
+    const Applied applied{node.op, static_cast<std::uint32_t>(node.children.size()),
+                          numbered ? tensor::Attr() : node.attrs};
+    const auto [known, fresh] = applied_forms_.try_emplace(applied, kNoForm);
+    if (fresh) {
+      MemoKey words{applied.op, applied.operands};
+      if (!numbered) {
+        words.push_back(number(applied.attrs));
+      }
+      known->second = number_of_form('a', words);
     }
-    form = number_of_form('a', words);
+    form = known->second;
   }
   return form;
 }

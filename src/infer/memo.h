@@ -13,6 +13,7 @@
 // they are about. What mentions symbolic sizes is not kept.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -95,6 +96,7 @@ class Memo {
   std::uint64_t number_of_form(char kind, const MemoKey& words);
   // Of what is known of a class but its owners, and of the operator and attributes of an application.
   std::uint64_t form_of_class(TermId id);
+  std::uint64_t describe_class(TermId id);
   std::uint64_t form_of_application(TermId term);
   void add_class(TermId id, Names& names, Names& places, MemoKey& key);
   void add_application(const Selection& selection, const Selection::Application& application, Sites& sites,
@@ -109,6 +111,19 @@ class Memo {
   std::unordered_map<const tensor::TensorType*, std::uint64_t> types_;  // the joint graph has each type once
   std::unordered_map<std::string, std::uint64_t> texts_;
   std::unordered_map<MemoKey, std::uint64_t, Hash> forms_;  // by their words, after a letter for their kind
+  using TypeForms = std::array<std::uint64_t, 2>;
+  // Of classes of which no more is known than their type, and whether they are defined.
+  std::unordered_map<const tensor::TensorType*, TypeForms> type_forms_;
+  struct Applied {
+    rules::OpId op = rules::kNoOp;
+    std::uint32_t operands = 0;
+    tensor::Attr attrs;
+    bool operator==(const Applied&) const = default;
+  };
+  struct AppliedHash {
+    std::size_t operator()(const Applied& applied) const;
+  };
+  std::unordered_map<Applied, std::uint64_t, AppliedHash> applied_forms_;
   struct ClassForm {
     std::uint32_t version = 0;  // of the class when it was described
     std::uint64_t number = 0;

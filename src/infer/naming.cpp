@@ -119,6 +119,12 @@ DistributedNames::DistributedNames(const graph::Lowered& lowered, Joint& joint)
   const auto number = [](Numbers& table, std::string_view text, std::uint64_t more) {
     return table.emplace(Text{text, more}, static_cast<std::uint32_t>(table.size())).first->second;
   };
+  // The numbers for a single result of each node of the first rank: mostly the others are like it.
+  struct Known {
+    std::uint32_t name = kNoNode, place = kNoNode;
+  };
+  const std::vector<graph::Node>& first = lowered.graphs.front()->nodes;
+  std::vector<Known> of_first(first.size());
   for (const TensorRef& tensor : lowered.tensors()) {
     const TermId term = lowered.term(tensor);
     if (term == kNoTerm || lowered.nodes[tensor.rank][tensor.node].kind == graph::Kind::blocked) {
@@ -129,8 +135,18 @@ DistributedNames::DistributedNames(const graph::Lowered& lowered, Joint& joint)
     first_.emplace(term, tensors_.size());
     tensors_.push_back(tensor);
     output_.push_back(outputs[tensor.rank][tensor.node]);
-    joint.add_owner(term, Owner{static_cast<int>(tensor.rank), index, number(names, node.name, tensor.result),
-                                number(places, node.op, std::uint64_t{tensor.node} << 32 | tensor.result)});
+    const bool alike = tensor.result == 0 && tensor.node < first.size();
+    Known numbers = alike ? of_first[tensor.node] : Known();
+    if (numbers.name == kNoNode || node.name != first[tensor.node].name) {
+      numbers.name = number(names, node.name, tensor.result);
+    }
+    if (numbers.place == kNoNode || node.op != first[tensor.node].op) {
+      numbers.place = number(places, node.op, std::uint64_t{tensor.node} << 32 | tensor.result);
+    }
+    if (alike && tensor.rank == 0) {
+      of_first[tensor.node] = numbers;
+    }
+    joint.add_owner(term, Owner{static_cast<int>(tensor.rank), index, numbers.name, numbers.place});
   }
 }
 

@@ -18,7 +18,11 @@ namespace entangle::infer {
 
 class Selection {
  public:
-  explicit Selection(Joint& joint) : joint_(joint), position_(joint.ids()), included_(joint.ids()) {}
+  explicit Selection(Joint& joint) : joint_(joint), position_(joint.ids()), included_(joint.ids()) {
+    classes_.reserve(kUsual);
+    applications_.reserve(kUsual);
+    operand_places_.reserve(2 * kUsual);
+  }
 
   // Adds a class of the joint graph with its relations and its layout definitions. An operand class also
   // brings its own definition as a concatenation or sum of tensors, if it has one.
@@ -62,6 +66,8 @@ class Selection {
   const std::vector<TermId>& window() const { return window_; }
 
  private:
+  static constexpr std::size_t kUsual = 64;  // classes, applications
+
   std::uint32_t add_class(TermId joint_id);
   void include(TermId term);
   // Of a class that is constant or computed from constants: how it is.
