@@ -311,7 +311,7 @@ void Lowerer::record_lookups(TermId root, const TensorRef& at) {
 
 std::int64_t Lowerer::draw(std::uint32_t rank, NodeIndex node) const {
   if (!options_.draw) {
-    return 0;
+    return -site(rank, node);
   }
   std::vector<TermId> operands;
   for_each_operand(node_of(rank, node), [&](NodeIndex operand) {
@@ -319,7 +319,7 @@ std::int64_t Lowerer::draw(std::uint32_t rank, NodeIndex node) const {
       operands.push_back(term == kNoTerm ? kNoTerm : target_.find(term));
     }
   });
-  return options_.draw(rank, node, operands);
+  return options_.draw(rank, node, site(rank, node), operands);
 }
 
 // What a node draws, between its operands and a result. (What another rank draws may be the same term.)
@@ -334,7 +334,7 @@ void Lowerer::record_draws(TermId root, const TensorRef& at) {
       return {};
     }
     if (view.op != rules::kNoOp && target_.rules().op(view.op).drawn) {
-      lowered_.draws.push_back({term, at});
+      lowered_.draws.push_back({term, at, site(at.rank, at.node)});
     }
     return view.children;
   });

@@ -233,13 +233,12 @@ void relate_places(Programs& programs, const Draws& draws) {
   programs.graph->rebuild();
 }
 
-std::int64_t CallNumbers::of_rank(const Call& call, const std::string& op,
-                                  const std::vector<TermId>& operands) {
+std::int64_t CallNumbers::of_rank(const Call& call, Kind kind) {
   std::int64_t& number = ranks_[call];
   if (number != 0) {
     return number;
   }
-  std::vector<Replicas>& alike = replicas_[{op, operands}];
+  std::vector<Replicas>& alike = replicas_[std::move(kind)];
   const auto other = std::ranges::find_if(
       alike, [&](const Replicas& replicas) { return !replicas.ranks.contains(call.first); });
   Replicas& own = other != alike.end() ? *other : alike.emplace_back(Replicas{++last_, {}});
@@ -258,7 +257,10 @@ std::int64_t CallNumbers::of_sequential(graph::NodeIndex node) {
 
 PlacesOnTheWay::PlacesOnTheWay(Programs& programs, Walk& walk) : programs_(programs), walk_(walk) {
   for (const graph::Draw& draw : programs.lowered_sequential.draws) {
-    sequential_.emplace(places_of(*programs.graph, draw), draw.term);
+    sequential_.emplace(places_of(*programs.graph, draw), draw);
+  }
+  for (const graph::Draw& draw : programs.lowered_ranks.draws) {
+    sites_[places_of(*programs.graph, draw)].insert(draw.site);
   }
 }
 
@@ -280,14 +282,30 @@ bool PlacesOnTheWay::relate(TermId term) {
   if (at == sequential_.end()) {
     return true;
   }
-  const Walk::Drawn drawn = walk_.drawn_alike(at->second);
+  const graph::Draw& call = at->second;
+  const auto unused = [&](TermId application) {
+    return !used_.contains(programs_.graph->original(application).children.back());
+  };
+  const auto same_number = [&](TermId application) {
+    return sites_.at(programs_.graph->original(application).children.back()).contains(call.site);
+  };
+  if (relate(term, walk_.drawn_alike(call.term, [&](TermId t) { return unused(t) && same_number(t); }))) {
+    return true;
+  }
+  if (relate(term, walk_.drawn_alike(call.term, unused))) {
+    programs_.drawn_elsewhere.push_back(call.term);
+    return true;
+  }
+  return false;
+}
+
+bool PlacesOnTheWay::relate(TermId term, const Walk::Drawn& drawn) {
   for (const relation::CleanTermPtr& relation : drawn.relations) {
     std::vector<TermId> leaves;
     const Places places = over_places(*relation, drawn, leaves);
     std::set<TermId> used(leaves.begin(), leaves.end());
-    const bool once = used.size() == leaves.size() &&
-                      std::ranges::none_of(used, [&](TermId leaf) { return used_.contains(leaf); });
-    if (once && entangle::infer::relate(programs_, term, places, [&](std::size_t k) { return leaves[k]; })) {
+    if (used.size() == leaves.size() &&
+        entangle::infer::relate(programs_, term, places, [&](std::size_t k) { return leaves[k]; })) {
       programs_.graph->rebuild();
       used_.merge(used);
       return true;
@@ -318,6 +336,12 @@ std::vector<std::string> drawn_assumptions(Programs& programs) {
   if (!draws.empty()) {
     result.push_back(
         "dropout: at its k-th call an element sees the mask of the sequential element that it equals");
+  }
+  if (const std::size_t more = programs.drawn_elsewhere.size(); more > 0) {
+    const std::string first = programs.names->place(programs.drawn_elsewhere.front()).tensor;
+    result.push_back("dropout: the masks of `" + first + "`" +
+                     (more > 1 ? " and " + std::to_string(more - 1) + " more" : "") +
+                     " are drawn by other calls than the k-th, each once");
   }
   for (const std::string& site : replicated) {
     result.push_back("dropout of a replicated tensor: the ranks share a seed at " + site);

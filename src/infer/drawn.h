@@ -5,8 +5,9 @@
 // the walk meets a sequential call, it looks how what is drawn would be related if all calls drew at one
 // place and a mask depended on the element alone. If it is made of what the ranks draw at calls like it,
 // without loss and each call of the ranks once, its places are taken to be those of these calls in the same
-// order. Places are unknown tensors otherwise, so that nothing is found that holds only since equal elements
-// share a mask (copies made before or after a dropout).
+// order. (Of calls like it, first those that have the same number in their graphs, then, since it may be done
+// in pieces, those of any number that are not used yet.) Places are unknown tensors otherwise, so that
+// nothing is found that holds only since equal elements share a mask (copies made before or after a dropout).
 //
 // Programs for which this does not answer all questions are walked twice more. In the first of these walks
 // all places are one from the start. If all outputs have relations then, the places of every sequential call
@@ -51,11 +52,17 @@ enum class Drawing : std::uint8_t {
 // A call that draws, of a rank.
 using Call = std::pair<std::uint32_t, graph::NodeIndex>;
 
-// Numbers for calls: those with other numbers draw apart. Calls of different ranks with the same operator and
-// operands have one: replicas.
+// Numbers for calls: those with other numbers draw apart. Calls of different ranks have one that are
+// replicas: of the same operator, the same number in the graphs, with the same operands.
 class CallNumbers {
  public:
-  std::int64_t of_rank(const Call& call, const std::string& op, const std::vector<TermId>& operands);
+  struct Kind {
+    std::string op;
+    std::int64_t site;
+    std::vector<TermId> operands;
+    auto operator<=>(const Kind&) const = default;
+  };
+  std::int64_t of_rank(const Call& call, Kind kind);
   std::int64_t of_sequential(graph::NodeIndex node);
   const std::map<Call, std::int64_t>& of_ranks() const { return ranks_; }
 
@@ -68,7 +75,7 @@ class CallNumbers {
   std::int64_t last_ = 0;
   std::map<Call, std::int64_t> ranks_;
   std::map<graph::NodeIndex, std::int64_t> sequential_;
-  std::map<std::pair<std::string, std::vector<TermId>>, std::vector<Replicas>> replicas_;
+  std::map<Kind, std::vector<Replicas>> replicas_;
 };
 
 // Relates the places of sequential calls one by one, as they would be related if all calls drew at one place.
@@ -81,14 +88,17 @@ class PlacesOnTheWay {
   bool relate(TermId term);
 
  private:
+  // By the first expression that uses each place once.
+  bool relate(TermId term, const Walk::Drawn& drawn);
   // Over numbers of `leaves`, to which it adds the places that it is made of.
   Places over_places(const relation::CleanTerm& clean, const Walk::Drawn& drawn,
                      std::vector<TermId>& leaves) const;
 
   Programs& programs_;
   Walk& walk_;
-  std::unordered_map<TermId, TermId> sequential_;  // by places: one of those that are drawn there
-  std::set<TermId> used_;                          // places of the ranks
+  std::unordered_map<TermId, graph::Draw> sequential_;        // by places: one of those that are drawn there
+  std::unordered_map<TermId, std::set<std::int64_t>> sites_;  // by places of the ranks
+  std::set<TermId> used_;                                     // of these
 };
 
 // Which calls draw apart, for the last walk.

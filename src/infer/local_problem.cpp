@@ -54,9 +54,9 @@ void LocalProblem::draw_alike() {
   }
 }
 
-std::set<TermId> LocalProblem::locals_like(TermId joint_id) {
+std::set<TermId> LocalProblem::locals_like() {
   std::set<TermId> result;
-  for (const TermId term : selection_.applications_like(joint_id)) {
+  for (const TermId term : selection_.like()) {
     if (term != kNoTerm) {
       result.insert(graph_.find(local(term)));
     }
@@ -159,7 +159,7 @@ relation::ExtractOptions LocalProblem::options_for(TermId joint_id) {
   relation::ExtractOptions options;
   options.counterparts = leaves_ != Leaves::drawn && joint_.is_result(joint_id);
   if (leaves_ == Leaves::drawn) {
-    options.owners = [this, like = locals_like(joint_id)](TermId id) -> const std::vector<Owner>& {
+    options.owners = [this, like = locals_like()](TermId id) -> const std::vector<Owner>& {
       return like.contains(graph_.find(id)) ? kInner : kNone;
     };
   } else if (options.counterparts) {
@@ -193,10 +193,10 @@ const std::vector<Owner>& LocalProblem::owners(TermId local_id) {
   return it == owners_.end() ? kNone : it->second;
 }
 
-std::unordered_map<TermId, std::uint32_t> LocalProblem::places(TermId joint_id) {
+std::unordered_map<TermId, std::uint32_t> LocalProblem::places() {
   std::unordered_map<TermId, std::uint32_t> best;
   if (leaves_ == Leaves::drawn) {
-    const std::vector<TermId> like = selection_.applications_like(joint_id);
+    const std::vector<TermId>& like = selection_.like();
     for (std::uint32_t k = 0; k < like.size(); ++k) {
       if (like[k] != kNoTerm) {
         best.emplace(graph_.find(locals_[k]), k);
@@ -230,7 +230,7 @@ Equalities LocalProblem::equalities() {
 }
 
 std::vector<relation::CleanTermPtr> LocalProblem::relations(TermId joint_id) {
-  const auto places_of = places(joint_id);
+  const auto places_of = places();
   const std::function<relation::CleanTermPtr(const relation::CleanTerm&)> over_places =
       [&](const relation::CleanTerm& clean) {
         auto result = std::make_shared<relation::CleanTerm>();

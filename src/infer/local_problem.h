@@ -63,9 +63,9 @@ class LocalProblem {
   relation::ExtractOptions options_for(TermId joint_id);
   // Of the joint classes that a local class stands for, the place of one: a tensor where there is one. Of
   // those only that may stand in a relation of this class.
-  std::unordered_map<TermId, std::uint32_t> places(TermId joint_id);
+  std::unordered_map<TermId, std::uint32_t> places();
   // The local classes of applications of the ranks like this one.
-  std::set<TermId> locals_like(TermId joint_id);
+  std::set<TermId> locals_like();
 
   const Selection& selection_;
   Joint& joint_;

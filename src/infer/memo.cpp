@@ -11,7 +11,7 @@ namespace entangle::infer {
 namespace {
 
 // Words that cannot be confused with a number that follows them: every part of a key begins with one.
-enum Word : std::uint64_t { kClass, kUniform, kLow, kHigh, kApplication, kTarget };
+enum Word : std::uint64_t { kClass, kUniform, kLow, kHigh, kApplication, kTarget, kLike };
 
 // Guesses.
 constexpr std::size_t kWordsOfClass = 8;
@@ -248,6 +248,14 @@ MemoKey Memo::key(const Selection& selection, const std::vector<TermId>& targets
   key.push_back(kTarget);
   for (const TermId target : targets) {
     key.push_back(selection.position(target));
+  }
+  if (leaves == Leaves::drawn) {
+    key.push_back(kLike);
+    for (std::size_t place = 0; place < selection.like().size(); ++place) {
+      if (selection.like()[place] != kNoTerm) {
+        key.push_back(place);
+      }
+    }
   }
   return key;
 }

@@ -250,10 +250,12 @@ Result<support::Unit> lower_ranks(Programs& programs) {
     return leaf;
   };
   if (programs.drawing != Drawing::alike) {
-    options.draw = [&](std::uint32_t rank, NodeIndex node, const std::vector<TermId>& operands) {
+    options.draw = [&](std::uint32_t rank, NodeIndex node, std::int64_t site,
+                       const std::vector<TermId>& operands) {
       return programs.drawing == Drawing::matched
                  ? programs.draws.number_of({rank, node})
-                 : programs.calls.of_rank({rank, node}, programs.ranks[rank].nodes[node].op, operands);
+                 : programs.calls.of_rank({rank, node},
+                                          {programs.ranks[rank].nodes[node].op, site, operands});
     };
   }
   auto lowered = graph::lower(programs.ranks, *programs.graph, options);
@@ -277,7 +279,7 @@ Result<support::Unit> lower_sequential(Programs& programs) {
                                                       programs.sequential_graph().nodes[tensor.node].name);
   };
   if (programs.drawing != Drawing::alike) {
-    options.draw = [&](std::uint32_t, NodeIndex node, const std::vector<TermId>&) {
+    options.draw = [&](std::uint32_t, NodeIndex node, std::int64_t, const std::vector<TermId>&) {
       return programs.drawing == Drawing::matched ? programs.draws.number_of(node)
                                                   : programs.calls.of_sequential(node);
     };
@@ -317,6 +319,7 @@ Result<support::Unit> lower_both(Programs& programs, const Engine& engine) {
   programs.graph = std::make_unique<EGraph>(*programs.typing, *programs.oracle);
   programs.joint = std::make_unique<Joint>(*programs.graph);
   programs.calls = {};
+  programs.drawn_elsewhere.clear();
   if (auto status = lower_ranks(programs); !status) {
     return status.error();
   }

@@ -28,7 +28,10 @@ struct Programs {
   std::vector<std::string> found_sizes;  // the same as text
   Drawing drawing = Drawing::on_the_way;
   CallNumbers calls;  // of the calls that draw, when places are related on the way
-  Draws draws;        // when they are `matched`
+  // What is drawn by sequential calls whose places are those of calls that have other numbers in their
+  // graphs.
+  std::vector<TermId> drawn_elsewhere;
+  Draws draws;  // when they are `matched`
   std::unique_ptr<DistributedNames> distributed;
   std::unique_ptr<SequentialNames> names;
   double read_seconds = 0, lower_seconds = 0;

@@ -40,17 +40,17 @@ std::vector<TermId> Selection::included() const {
   return terms;
 }
 
-std::vector<TermId> Selection::applications_like(TermId term) const {
+void Selection::take_like(TermId term, const std::function<bool(TermId)>& may_be_used) {
   const auto like = joint_.graph().original(term);
-  std::vector<TermId> result(classes_.size(), kNoTerm);
+  like_.assign(classes_.size(), kNoTerm);
   for (const Application& application : applications_) {
     const auto node = joint_.graph().original(application.term);
-    if (application.term < joint_.distributed_end() && node.op == like.op && node.attrs == like.attrs) {
-      TermId& known = result[application.place];
+    if (application.term < joint_.distributed_end() && node.op == like.op && node.attrs == like.attrs &&
+        may_be_used(application.term)) {
+      TermId& known = like_[application.place];
       known = std::min(known, application.term);
     }
   }
-  return result;
 }
 
 void Selection::add_operand(TermId joint_id) {

@@ -58,9 +58,11 @@ class Selection {
   std::vector<TermId> included() const;
   // The place in classes() of a class that is present.
   std::size_t position(TermId joint_id) const;
-  // Of each class, in the order of classes(), an application of the distributed program with the operator and
-  // attributes of this one: kNoTerm where there is none.
-  std::vector<TermId> applications_like(TermId term) const;
+  // When all is selected: takes note of applications of the distributed program with the operator and
+  // attributes of this one that may be used.
+  void take_like(TermId term, const std::function<bool(TermId)>& may_be_used);
+  // Of each class, in the order of classes(), one of these: kNoTerm where there is none.
+  const std::vector<TermId>& like() const { return like_; }
   bool reopened() const { return reopened_; }
   // Distributed operators in the window, ids as first built.
   const std::vector<TermId>& window() const { return window_; }
@@ -81,6 +83,7 @@ class Selection {
   void keep_alike(std::vector<TermId>& terms) const;
 
   Joint& joint_;
+  std::vector<TermId> like_;
   std::vector<TermId> classes_;
   IdMap position_;
   std::vector<Application> applications_;

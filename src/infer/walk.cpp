@@ -266,7 +266,7 @@ bool Walk::attempt(TermId term, const std::vector<TermId>& carried, const Reach&
   return true;
 }
 
-Walk::Drawn Walk::drawn_alike(TermId term) {
+Walk::Drawn Walk::drawn_alike(TermId term, const std::function<bool(TermId)>& may_be_used) {
   settle_all(unresolved_below(term));
   Drawn result;
   std::vector<TermId> before;
@@ -285,10 +285,11 @@ Walk::Drawn Walk::drawn_alike(TermId term) {
     } else {
       before = std::move(included);
     }
+    selection.take_like(term, may_be_used);
     const Solution& solution = solution_of(selection, {term}, reach.effort, Leaves::drawn);
     ++result_.problems;
     if (solution.solved()) {
-      result = {solution.relations.front(), selection.applications_like(term)};
+      result = {solution.relations.front(), selection.like()};
       break;
     }
   }

@@ -60,12 +60,13 @@ class Walk {
   const WalkResult& result() const { return result_; }
   WalkResult& result() { return result_; }
   // How what a sequential call draws would be made of what calls of the ranks like it draw, if all calls drew
-  // at one place: none where it is not found. The leaves are numbers of `terms`, applications of the ranks.
+  // at one place: none where it is not found. The leaves are numbers of `terms`, applications of the ranks
+  // that may be used.
   struct Drawn {
     std::vector<relation::CleanTermPtr> relations;
     std::vector<TermId> terms;
   };
-  Drawn drawn_alike(TermId term);
+  Drawn drawn_alike(TermId term, const std::function<bool(TermId)>& may_be_used);
   // Distributed operators that the last problem for an unresolved term looked at.
   std::vector<TermId> considered(TermId term);
   bool resolved(TermId term) { return joint_.resolved(term); }

@@ -66,7 +66,16 @@ TEST_CASE("dropout") {
   test = {begin + of_x + of_c + end, copies(2, begin + of_x + of_c + end), "inputs:\n  x: Replicate\n", "",
           ""};
   CHECK(outcome(test) == "refines");
+  // If they come in another order, this is listed; but ranks that share a seed draw the same at the same
+  // call.
   test.ranks = copies(2, begin + of_c + of_x + end);
+  CHECK(outcome(test) == "refines");
+  CHECK(
+      std::ranges::count(verdict(test).assumptions,
+                         "dropout: the masks of `y` and 1 more are drawn by other calls than the k-th, each "
+                         "once") == 1);
+  test.ranks = {begin + of_c + of_x + end, begin + of_x + of_c + end};
+  test.manifest = "inputs:\n  x: Replicate\nexpect:\n  y: Replicate\n  z: Replicate\n";
   CHECK(outcome(test) == "unproved");
   // And by their operator: its first call is not the first of another one.
   const std::string both = "in x: f32[4]\n" + of_x + "e = aten.dropout.default(%x, 0.5, true): f32[4]\n" +
@@ -184,6 +193,66 @@ TEST_CASE("masks correspond place by place") {
     const std::string reversed =
         mirror + drop("d", "c", "8") + "y = aten.flip.default(%d, [0]): f32[8]\nout y";
     CHECK(outcomes(as_drawn, reversed, replicate + "expect:\n  y: Replicate\n") == apart);
+  }
+  SUBCASE("micro-batches") {
+    // A layer of several calls for parts of its operand: the calls of one rank have other numbers.
+    const auto layers = [&](const std::string& x, const std::string& shape) {
+      return drop(x + "d", x, shape) + x + "r = aten.relu.default(%" + x + "d): f32[" + shape + "]\n" +
+             drop(x + "y", x + "r", shape);
+    };
+    const std::string sequential = "in x: f32[6]\n" + layers("x", "6") + "out xy";
+    const std::string parts = "in a: f32[2]\nin b: f32[2]\nin c: f32[2]\n" + layers("a", "2");
+    const std::string manifest = "inputs:\n  x: concat(r0.a, r0.b, r0.c; 0)\n";
+    const Verdict found = verdict(
+        {sequential, {parts + layers("b", "2") + layers("c", "2") + "out ay, by, cy"}, manifest, "", ""});
+    CHECK(found.kind == VerdictKind::refines);
+    CHECK(found.assumptions == Strings{kMasks,
+                                       "dropout: the masks of `xd` and 1 more are drawn by other calls "
+                                       "than the k-th, each once"});
+    // Half of the elements twice, with one mask for both halves, and with two.
+    const std::string twice =
+        "in a: f32[2]\nx = aten.cat.default([%a, %a], 0): f32[4]\n" + drop("y", "x", "4") + "out y";
+    const std::string once = "in a: f32[2]\n" + drop("d", "a", "2");
+    const std::string join = "y = aten.cat.default([%d, %e], 0): f32[4]\nout y";
+    const std::string same =
+        once + "e = aten.relu.default(%d): f32[2]\ny = aten.cat.default([%d, %d], 0): f32[4]\nout y";
+    CHECK(outcome({twice, {same}, "inputs:\n  a: r0.a\n", "", ""}) == "unproved");
+    // One call for two sequential ones.
+    const std::string two_calls = "in a: f32[2]\n" + drop("d", "a", "2") + drop("e", "a", "2") + "out d, e";
+    const std::string one_call = once + "e = aten.mul.Tensor(%d, 1): f32[2]\nout d, e";
+    CHECK(outcome({two_calls, {one_call}, "inputs:\n  a: r0.a\n", "", ""}) == "unproved");
+    CHECK(outcome({two_calls, {two_calls}, "inputs:\n  a: r0.a\n", "", ""}) == "refines");
+    // Calls that differ in what they keep.
+    const std::string other =
+        "in a: f32[2]\nd_ = aten.native_dropout.default(%a, 0.25, true): (f32[2], b8[2])\n"
+        "d = operator.getitem(%d_, 0): f32[2]\n";
+    CHECK(outcome({twice, {other + drop("e", "a", "2") + join}, "inputs:\n  a: r0.a\n", "", ""}) ==
+          "unproved");
+  }
+  SUBCASE("gradients of micro-batches") {
+    // y = dropout(x w), and the gradient of w with the mask of `mask`.
+    const auto step = [](const std::string& x, const std::string& rows, const std::string& mask) {
+      const std::string shape = rows + ",4";
+      return x + "h = aten.mm.default(%" + x + ", %w): f32[" + shape + "]\n" + x +
+             "d = aten.native_dropout.default(%" + x + "h, 0.5, true): (f32[" + shape + "], b8[" + shape +
+             "])\n" + x + "m = operator.getitem(%" + x + "d, 1): b8[" + shape + "]\n" + x +
+             "g = aten.native_dropout_backward.default(%dy" + x + ", %" + mask + "m, 2.0): f32[" + shape +
+             "]\n" + x + "t = aten.t.default(%" + x + "): f32[3," + rows + "]\n" + x +
+             "w = aten.mm.default(%" + x + "t, %" + x + "g): f32[3,4]\n";
+    };
+    const std::string sequential =
+        "in x: f32[4,3]\nin dyx: f32[4,4]\nin w: f32[3,4]\n" + step("x", "4", "x") + "out xw";
+    const auto rank = [&](const std::string& mask) {
+      return "in a: f32[1,3]\nin b: f32[1,3]\nin dya: f32[1,4]\nin dyb: f32[1,4]\nin w: f32[3,4]\n" +
+             step("a", "1", "a") + step("b", "1", mask) +
+             "s = aten.add.Tensor(%aw, %bw): f32[3,4]\n"
+             "xw = _c10d_functional.all_reduce.default(%s, \"sum\", \"tp\"): f32[3,4]\nout xw";
+    };
+    const std::string manifest =
+        "inputs:\n  x: concat(r0.a, r0.b, r1.a, r1.b; 0)\n  dyx: concat(r0.dya, r0.dyb, r1.dya, r1.dyb; 0)\n"
+        "  w: Replicate\nexpect:\n  xw: Replicate\n";
+    CHECK(outcome({sequential, copies(2, rank("b")), manifest, "", ""}) == "refines");
+    CHECK(outcome({sequential, copies(2, rank("a")), manifest, "", ""}) == "unproved");
   }
   SUBCASE("wherever time runs out") {
     const std::string cat_first = x + twice("c", "x") + drop("y", "c", "8") + "out y";

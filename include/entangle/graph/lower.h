@@ -90,6 +90,7 @@ struct LookUp {
 struct Draw {
   TermId term = kNoTerm;
   TensorRef at;
+  std::int64_t site = 0;  // the number of this call among those of its operator in its graph, from 1
 };
 
 // What a symbol stands for: a size that depends on data (the number of nonzero elements, say) is recorded as
@@ -160,8 +161,11 @@ struct LowerOptions {
   std::function<TermId(const TensorRef&, const tensor::TensorType&)> leaf;
   // Nodes at which the program is cut: their results are leaves, whatever computes them.
   std::function<bool(std::uint32_t rank, NodeIndex node)> cut;
-  // What `draw` is in the lowering of a node with operands of these classes; 0 when empty.
-  std::function<std::int64_t(std::uint32_t rank, NodeIndex node, const std::vector<TermId>& operands)> draw;
+  // What `draw` is in the lowering of a node, the site-th call of its operator, with operands of these
+  // classes. When empty -site: calls draw at one place that have the same number in their graphs.
+  std::function<std::int64_t(std::uint32_t rank, NodeIndex node, std::int64_t site,
+                             const std::vector<TermId>& operands)>
+      draw;
   // Marks every result as a tensor of the distributed program (EGraph::set_named).
   bool mark_named = false;
   // Whether what the body of a lowering builds is kept, to be built again for operands of the same types. The
