@@ -59,10 +59,8 @@ bool HloReader::device(Call& call, Result& out) {
   if (!alone_or_ranks(call)) {
     return false;
   }
-  if (partition && !declared_ && replicas_ > 1) {
-    return fail("bad-rank", call.instruction.opcode,
-                "this module asks for its partition, but its header does not say how many there are "
-                "(`num_partitions`)");
+  if (partition && !partitions_known(call)) {
+    return false;
   }
   std::string place =
       partition ? "Mod(rank, " + std::to_string(partitions_) + ")" : "rank//" + std::to_string(partitions_);
@@ -73,6 +71,14 @@ bool HloReader::device(Call& call, Result& out) {
   }
   Arg number{place == "0" ? Attr::of(0) : Attr::name(place)};
   return finish(call, {partition ? "hlo.partition_id" : "hlo.replica_id", {std::move(number)}, {}, {}}, out);
+}
+
+// A header that says nothing of partitions does not say that there is one.
+bool HloReader::partitions_known(const Call& call) {
+  return declared_ || replicas_ == 1 ||
+         fail("bad-rank", call.instruction.opcode,
+              "this module asks for its partition, but its header does not say how many there are "
+              "(`num_partitions`)");
 }
 
 // A module for several devices is no sequential program, once they differ.
@@ -104,7 +110,7 @@ bool HloReader::mode(Call& call, std::string_view opcode, Numbers& out) {
         : by_partition ? Numbers::partitions
         : *flag        ? Numbers::devices
                        : Numbers::both;
-  return true;
+  return out != Numbers::partitions || partitions_known(call);
 }
 
 std::size_t HloReader::count_of(Numbers mode) const {

@@ -180,6 +180,7 @@ class HloReader {
   bool collective(Call& call, Result& out);
   bool device(Call& call, Result& out);
   bool alone_or_ranks(const Call& call);
+  bool partitions_known(const Call& call);
   bool mode(Call& call, std::string_view opcode, Numbers& out);
   bool group(Call& call, Numbers mode, std::string& out);
   bool pairs(Call& call, Numbers mode, Arg& out);

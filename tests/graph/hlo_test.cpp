@@ -735,6 +735,10 @@ TEST_CASE("all-to-all and permutations with a channel are among partitions") {
   CHECK(groups("all-to-all(x), channel_id=1, replica_groups={{0,1,2,3}}, dimensions={0}") ==
         Ranks{4, 5, 6, 7});
   CHECK(groups("all-to-all(x), replica_groups={{0,1}}, dimensions={0}") == Ranks{1, 5});
+  const std::string silent = module(
+      "x = f32[4] parameter(0)\ny = f32[4] all-to-all(x), channel_id=1, replica_groups={}, dimensions={0}");
+  CHECK(error(silent, of_rank(0, 2)).starts_with("graph/bad-rank: this module asks for its partition"));
+  CHECK(error(silent) == "no error");
   CHECK(groups("collective-permute(x), channel_id=1, source_target_pairs={{0,1}}") == Ranks{4, 5, 6, 7});
   CHECK(groups("collective-permute(x), source_target_pairs={{0,1}}") == Ranks{1, 5});
 }
