@@ -87,6 +87,7 @@ std::shared_ptr<const RuleSet> Resolver::run() {
   for (const ScalarFunction& f : rules_->functions_) declared_.function_arity.emplace(f.name, f.arity);
   check_definitions();
   std::vector<Lowered> lowerings;
+  std::vector<const syntax::Declaration*> lemmas;
   for (const syntax::File& file : files_) {
     for (const syntax::Declaration& declaration : file.declarations) {
       if (const auto* op = std::get_if<syntax::OperatorText>(&declaration.content)) {
@@ -99,16 +100,20 @@ std::shared_ptr<const RuleSet> Resolver::run() {
         if (found == globals_.predicate_ids.end()) continue;
         Predicate& into = rules_->predicates_[found->second];
         if (into.span == declaration.span) resolve_predicate(*predicate, into);
-      } else if (const auto* lemma = std::get_if<syntax::LemmaText>(&declaration.content)) {
-        resolve_lemma(*lemma, declaration);
+      } else if (std::holds_alternative<syntax::LemmaText>(declaration.content)) {
+        lemmas.push_back(&declaration);
       } else if (const auto* law = std::get_if<syntax::LawText>(&declaration.content)) {
         resolve_law(*law, declaration.span);
       } else if (const auto* lowering = std::get_if<syntax::LoweringText>(&declaration.content)) {
-        lowerings.push_back({lowering, declaration.span, diagnostics_.size()});
+        lowerings.push_back({lowering, declaration.span});
       }
     }
   }
-  resolve_lowerings(lowerings);
+  resolve_lowerings(lowerings, [&] {
+    for (const syntax::Declaration* lemma : lemmas) {
+      resolve_lemma(std::get<syntax::LemmaText>(lemma->content), *lemma);
+    }
+  });
   rules_->operators_ = operator_list(operators_, rules_->files_);
   std::vector<OpId>& by_name = rules_->op_by_name_;
   by_name.resize(operators_.size());
@@ -118,22 +123,27 @@ std::shared_ptr<const RuleSet> Resolver::run() {
   return rules_;
 }
 
-// Several at the same time: they are most of a library. Each becomes bytes at once, since all of them
-// together are large.
-void Resolver::resolve_lowerings(const std::vector<Lowered>& all) {
+// Several at the same time, and something else beside: they are most of a library. Each becomes bytes at
+// once, since all of them together are large.
+void Resolver::resolve_lowerings(const std::vector<Lowered>& all, const std::function<void()>& beside) {
   constexpr std::size_t kBlock = 32;
   struct Block {
     std::string bytes;
     std::vector<LoweringHead> entries;
-    std::vector<std::vector<support::Diagnostic>> diagnostics;  // of each
+    std::vector<support::Diagnostic> diagnostics;
   };
   std::vector<Block> blocks((all.size() + kBlock - 1) / kBlock);
-  support::for_each_index(blocks.size(), [&](std::size_t number) {
+  support::for_each_index(blocks.size() + 1, [&](std::size_t task) {
+    if (task == 0) {
+      beside();
+      return;
+    }
+    const std::size_t number = task - 1;
     Block& block = blocks[number];
     Writer writer(rules_->files_);
     const std::size_t end = std::min(all.size(), (number + 1) * kBlock);
     for (std::size_t k = number * kBlock; k < end; ++k) {
-      LoweringResolver resolver(globals_, block.diagnostics.emplace_back());
+      LoweringResolver resolver(globals_, block.diagnostics);
       block.entries.push_back(write_lowering(writer, resolver.resolve(*all[k].text, all[k].span)));
     }
     ENTANGLE_CHECK(writer.ok(), "a lowering holds what has no form as bytes");
@@ -141,21 +151,10 @@ void Resolver::resolve_lowerings(const std::vector<Lowered>& all) {
   });
   std::vector<LoweringHead> entries;
   entries.reserve(all.size());
-  std::vector<support::Diagnostic> diagnostics;  // in the order of the declarations
-  std::size_t earlier = 0;
   for (Block& block : blocks) {
-    for (std::size_t k = 0; k < block.entries.size(); ++k) {
-      const std::size_t before = all[entries.size()].diagnostics;
-      std::move(diagnostics_.begin() + static_cast<std::ptrdiff_t>(earlier),
-                diagnostics_.begin() + static_cast<std::ptrdiff_t>(before), std::back_inserter(diagnostics));
-      earlier = before;
-      std::move(block.diagnostics[k].begin(), block.diagnostics[k].end(), std::back_inserter(diagnostics));
-      entries.push_back(block.entries[k]);
-    }
+    std::ranges::move(block.diagnostics, std::back_inserter(diagnostics_));
+    std::ranges::copy(block.entries, std::back_inserter(entries));
   }
-  std::move(diagnostics_.begin() + static_cast<std::ptrdiff_t>(earlier), diagnostics_.end(),
-            std::back_inserter(diagnostics));
-  diagnostics_ = std::move(diagnostics);
   struct Kept {
     std::string names;
     std::vector<Block> blocks;

@@ -16,6 +16,7 @@ struct Checked {
   std::vector<Variable> slots;
   Typed body;
   std::size_t expansions = 0;
+  std::vector<OpId> applied;  // operators
   bool depends_on_literals = false;
 };
 
@@ -34,6 +35,9 @@ Checked check(const Globals& globals, const Definition& definition, std::vector<
   expressions.set_inside(definition);
   result.body = expressions.resolve(definition.text->body);
   result.expansions = expressions.expansions();
+  result.applied = expressions.applied();
+  std::ranges::sort(result.applied);
+  result.applied.erase(std::unique(result.applied.begin(), result.applied.end()), result.applied.end());
   result.depends_on_literals = expressions.depends_on_literals();
   return result;
 }
@@ -94,26 +98,7 @@ class Order {
   std::vector<const Definition*> order_;
 };
 
-void find_applied(const Expr& expr, const Globals& globals, std::vector<OpId>& found) {
-  if (expr.kind == ExprKind::apply && expr.op != kNoOp) {
-    found.push_back(expr.op);
-  } else if (expr.kind == ExprKind::use) {
-    const std::vector<OpId>& more = globals.templates[expr.slot].applied;
-    found.insert(found.end(), more.begin(), more.end());
-  }
-  for (const Expr& arg : expr.args) find_applied(arg, globals, found);
-  for (const Expr& attr : expr.attrs) find_applied(attr, globals, found);
-}
-
 }  // namespace
-
-std::vector<OpId> applied_in(const Expr& expr, const Globals& globals) {
-  std::vector<OpId> found;
-  find_applied(expr, globals, found);
-  std::ranges::sort(found);
-  found.erase(std::unique(found.begin(), found.end()), found.end());
-  return found;
-}
 
 void Resolver::check_definitions() {
   std::vector<Definition*> all;
@@ -164,7 +149,7 @@ void Resolver::share_bodies(const std::vector<Definition*>& all) {
     definition.broken = diagnostics_.size() > before;
     if (definition.broken || !may_be_shared(definition, checked)) continue;
     declared_.templates.push_back({static_cast<std::uint32_t>(bodies.size()), checked.body.ty,
-                                   checked.expansions, applied_in(checked.body.expr, declared_)});
+                                   checked.expansions, std::move(checked.applied)});
     definition.shared = &declared_.templates.back();
     bodies.add({std::move(checked.slots), definition.uses, std::move(checked.body.expr)});
   }

@@ -43,6 +43,8 @@ class Expressions {
   void set_scalars(bool scalars) { scalars_ = scalars; }
   // How many uses of definitions were met, those in their bodies included.
   std::size_t expansions() const { return expansions_; }
+  // The operators that were applied, in the bodies of definitions, too; some more than once.
+  const std::vector<OpId>& applied() const { return applied_; }
   // Whether what was resolved might have been something else if a variable in it had been a literal.
   bool depends_on_literals() const { return depends_on_literals_; }
   // Whether the slot has been mentioned.
@@ -150,6 +152,7 @@ class Expressions {
   bool scalars_ = false;
   std::vector<const Definition*> open_;  // those whose bodies are being resolved
   std::size_t expansions_ = 0;
+  std::vector<OpId> applied_;
   bool depends_on_literals_ = false;
 };
 

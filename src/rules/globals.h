@@ -47,7 +47,4 @@ struct Globals {
   std::vector<std::string> callable() const;
 };
 
-// The operators that an expression applies, in the bodies it uses, too.
-std::vector<OpId> applied_in(const Expr& expr, const Globals& globals);
-
 }  // namespace entangle::rules

@@ -45,7 +45,7 @@ Lowering LoweringResolver::resolve(const syntax::LoweringText& text, support::Sp
     lowering.body = std::move(body.expr);
   }
   bool drawn = false;
-  for (const OpId id : applied_in(lowering.body, globals_)) {
+  for (const OpId id : expressions.applied()) {
     lowering.random = lowering.random || globals_.op(id).random;
     drawn = drawn || globals_.op(id).drawn;
   }

@@ -66,6 +66,7 @@ Typed Expressions::apply(const Node& node, const Operator& op) {
   Expr expr = make(ExprKind::apply, node.span);
   expr.op = op.id;
   expr.name = op.name;
+  applied_.push_back(op.id);
   operands(node, op, expr);
   attributes(node, op, expr);
   return finish(std::move(expr), ty(Base::tensor));
@@ -277,6 +278,7 @@ bool Expressions::may_share(const Definition& definition, const std::vector<Type
 
 Typed Expressions::use(const Node& node, const Template& shared, std::vector<Typed> arguments) {
   expansions_ += shared.expansions;
+  applied_.insert(applied_.end(), shared.applied.begin(), shared.applied.end());
   if (expansions_ > kMostExpansions) {
     report(id::too_large, node.children[0].span, "definitions make this declaration too large");
   }

@@ -3,6 +3,7 @@
 // Names may be used before they are declared: all declarations are collected first.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -61,13 +62,11 @@ class Resolver : private Signatures {
   void resolve_predicate(const syntax::PredicateText& text, Predicate& predicate);
   void resolve_law(const syntax::LawText& text, support::Span span);
 
-  // A lowering and how many diagnostics there were before its own.
   struct Lowered {
     const syntax::LoweringText* text;
     support::Span span;
-    std::size_t diagnostics;
   };
-  void resolve_lowerings(const std::vector<Lowered>& all);
+  void resolve_lowerings(const std::vector<Lowered>& all, const std::function<void()>& beside);
 
   const std::vector<syntax::File>& files_;
   const Bodies bodies_;
