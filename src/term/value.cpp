@@ -1,21 +1,48 @@
+#include <array>
+
 #include "entangle/term/evaluator.h"
 
 namespace entangle::term {
 
 using tensor::Attr;
 
+namespace {
+
+ValueList unpack(const Attr& attr) {
+  std::vector<Value> values;
+  values.reserve(attr.as_list().size());
+  for (const Attr& entry : attr.as_list()) values.emplace_back(entry);
+  return std::make_shared<const std::vector<Value>>(std::move(values));
+}
+
+// Matching unpacks the same short lists again and again: those that came last are kept.
+ValueList unpacked(const Attr& attr) {
+  constexpr std::size_t kShort = 64;
+  constexpr std::size_t kKept = 256;
+  struct Kept {
+    Attr attr;
+    ValueList list;
+  };
+  thread_local std::array<Kept, kKept> kept;
+  if (attr.as_list().size() > kShort) return unpack(attr);
+  const std::size_t place = attr.hash() % kKept;
+  if (kept[place].attr != attr) {
+    ValueList list = unpack(attr);  // which may take the place for an entry of its own
+    kept[place] = {attr, std::move(list)};
+  }
+  return kept[place].list;
+}
+
+}  // namespace
+
 Value::Value(Attr attr) {
   switch (attr.kind()) {
     case Attr::Kind::integer:
       data_ = attr.as_int();
       break;
-    case Attr::Kind::list: {
-      std::vector<Value> values;
-      values.reserve(attr.as_list().size());
-      for (const Attr& entry : attr.as_list()) values.emplace_back(entry);
-      data_ = std::make_shared<const std::vector<Value>>(std::move(values));
+    case Attr::Kind::list:
+      data_ = unpacked(attr);
       break;
-    }
     default:
       data_ = attr;
   }
