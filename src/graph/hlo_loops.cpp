@@ -1,4 +1,5 @@
-// Loops that are known to run so many times: read as that many copies of their body.
+// Loops that are known to run so many times, which are read as that many copies of their body, and branches:
+// the one that is known to be taken, or a choice between the values of both.
 //
 // The count is found by running the condition and the body on the whole numbers and truths that are known:
 // counters, not arrays. What is not known, or would not be what it is in ideal numbers, stays unknown.
@@ -245,6 +246,83 @@ bool HloReader::loop(Call& call, Result& out) {
     value = std::move(next);
   }
   return named(call, value, out);
+}
+
+// For every array of two values the one or the other, called after the call.
+bool HloReader::chosen(const Call& call, const Result& first, const Result& second, std::size_t& count,
+                       Result& out) {
+  out.tuple = first.tuple;
+  for (std::size_t k = 0; k < first.parts.size(); ++k) {
+    if (!chosen(call, first.parts[k], second.parts[k], count, out.parts.emplace_back())) {
+      return false;
+    }
+  }
+  if (first.tuple || first.node == kNoNode) {
+    return true;
+  }
+  const std::string name =
+      call.instruction.shape.tuple ? call.name + "{" + std::to_string(count++) + "}" : call.name;
+  Draft draft{operator_name("select"), {arg(call.operands[0]), arg(first), arg(second)}, {}, {}};
+  if (dynamic(*first.shape) || dynamic(*second.shape)) {
+    draft.unknown = "sizes of `conditional` are known only when it runs";
+  }
+  return add(name, call.instruction.name, call.loc, std::move(draft), *first.shape, out);
+}
+
+// What the branches do must depend on their operands alone where both are read: only one of them runs.
+bool HloReader::conditional(Call& call, Result& out) {
+  std::vector<const Computation*> branches;
+  if (const Text* list = optional(call, "branch_computations")) {
+    branches = computations_in(list->text);
+    if (branches.empty()) {
+      return malformed(call, "branch_computations");
+    }
+  } else {
+    for (const char* attribute : {"true_computation", "false_computation"}) {
+      branches.push_back(called(call, attribute));
+      if (branches.back() == nullptr) {
+        return false;
+      }
+    }
+  }
+  if (call.operands.size() != branches.size() + 1 || call.operands[0].node == kNoNode) {
+    return fail("operands", call.instruction.name,
+                "`conditional` has an index, and an operand for each branch");
+  }
+  for (std::size_t k = 0; k < branches.size(); ++k) {
+    const Computation& branch = *branches[k];
+    if (branch.parameters.size() != 1 ||
+        !has_shape(call.operands[k + 1], branch.instructions[branch.parameters[0]].shape)) {
+      return fail("result-type", call.instruction.operands[k + 1].name,
+                  quoted(call.instruction.operands[k + 1].name.text) +
+                      " has another type than the parameter of " + quoted(branch.name.text));
+    }
+  }
+  const bool truth = call.operands[0].shape->dtype == "pred";
+  const auto read = [&](std::size_t k, const std::string& root, Result& result) {
+    return computation(*branches[k], {call.operands[k + 1]}, call.path + std::to_string(k) + "/", root,
+                       call.loc, result) &&
+           (has_shape(result, call.instruction.shape) ||
+            fail("result-type", branches[k]->name,
+                 quoted(branches[k]->name.text) + " gives another type than " +
+                     quoted(call.instruction.name.text)));
+  };
+  if (const std::optional<std::int64_t> index = known(call.operands[0]).value) {
+    const auto last = static_cast<std::int64_t>(branches.size()) - 1;
+    const std::int64_t taken = truth ? 1 - *index : *index < 0 || *index > last ? last : *index;
+    Result result;
+    return read(static_cast<std::size_t>(taken), call.name, result) && named(call, result, out);
+  }
+  const auto pure = [&](const Computation* branch) { return !meaning(*branch).empty(); };
+  if (!truth || branches.size() != 2 || !std::ranges::all_of(branches, pure)) {
+    call.used.clear();
+    return generic(call, out);
+  }
+  Result first;
+  Result second;
+  std::size_t count = 0;
+  return read(0, call.path + "0", first) && read(1, call.path + "1", second) &&
+         chosen(call, first, second, count, out);
 }
 
 }  // namespace entangle::graph::hlo

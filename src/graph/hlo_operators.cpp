@@ -149,6 +149,7 @@ const std::unordered_map<std::string_view, HloReader::Handler>& HloReader::handl
         {"fusion", &HloReader::inlined},
         {"call", &HloReader::inlined},
         {"while", &HloReader::loop},
+        {"conditional", &HloReader::conditional},
         {"async-start", &HloReader::async_start},
         {"async-update", &HloReader::first},
         {"async-done", &HloReader::done},

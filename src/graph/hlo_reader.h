@@ -189,8 +189,10 @@ class HloReader {
   std::size_t count_of(Numbers mode) const;
   std::vector<std::vector<std::size_t>> devices(const Integers& group, Numbers mode) const;
 
-  // --- loops (hlo_loops.cpp)
+  // --- loops and branches (hlo_loops.cpp)
   bool loop(Call& call, Result& out);
+  bool conditional(Call& call, Result& out);
+  bool chosen(const Call& call, const Result& first, const Result& second, std::size_t& count, Result& out);
   // How often a loop runs that begins with this value; nothing where that is not known, or too often.
   std::optional<std::size_t> trips(const Computation& condition, const Computation& body,
                                    const Result& start);

@@ -597,6 +597,43 @@ TEST_CASE("loops that are known to run so many times are read as that many copie
   CHECK(opaque("constant(-2147483648)", "add(i, one)", "compare(i, n), direction=LT"));  // too often
 }
 
+TEST_CASE("branches") {
+  const std::string others =
+      std::string(kReducers) +
+      "up { p = f32[4] parameter(0)  ROOT s = f32[4] sine(p) }\n"
+      "down { p = f32[4] parameter(0)  n = f32[4] negate(p)  ROOT s = f32[4] cosine(n) }\n"
+      "two { p = f32[4] parameter(0)  s = f32[4] sine(p)  ROOT t = (f32[4], f32[4]) tuple(s, p) }\n"
+      "same { p = f32[4] parameter(0)  ROOT t = (f32[4], f32[4]) tuple(p, p) }\n"
+      "all { p = f32[4] parameter(0)  ROOT s = f32[4] all-reduce(p), replica_groups={}, to_apply=sum }\n";
+  const auto read = [&](const std::string& instructions) {
+    return shown(graph(
+        module("x = f32[4] parameter(0)\nq = pred[] parameter(1)\ni = s32[] parameter(2)\n" + instructions,
+               "", others),
+        of_rank(0, 2)));
+  };
+  CHECK(read("y = f32[4] conditional(q, x, x), true_computation=up, false_computation=down") ==
+        "y/0 = hlo.sine(%x) : f32[4]\ny/1/n = hlo.negate(%x) : f32[4]\ny/1 = hlo.cosine(%y/1/n) : f32[4]\n"
+        "y = hlo.select(%q, %y/0, %y/1) : f32[4]\n");
+  CHECK(read("y = (f32[4], f32[4]) conditional(q, x, x), true_computation=%two, false_computation=%same") ==
+        "y/0/s = hlo.sine(%x) : f32[4]\ny{0} = hlo.select(%q, %y/0/s, %x) : f32[4]\n"
+        "y{1} = hlo.select(%q, %x, %x) : f32[4]\n");
+  // The one that is taken, whatever it does.
+  CHECK(read("k = pred[] constant(false)\ny = f32[4] conditional(k, x, x), true_computation=up, "
+             "false_computation=all") ==
+        "k = constant() : b8[] = false\ny = hlo.all_reduce(%x, sum; group = \"{{0,1}}\") : f32[4]\n");
+  for (const auto& [index, taken] :
+       {std::pair{"0", "sine"}, {"1", "cosine"}, {"2", "sine"}, {"7", "sine"}, {"-1", "sine"}}) {
+    const std::string found =
+        read(std::string("k = s32[] constant(") + index +
+             ")\ny = f32[4] conditional(k, x, x, x), branch_computations={up, down, up}");
+    CHECK(found.find(std::string("y = hlo.") + taken + "(") != std::string::npos);
+  }
+  CHECK(read("y = f32[4] conditional(q, x, x), true_computation=up, false_computation=all")
+            .ends_with("unknown: what `all` computes does not depend on its operands alone\n"));
+  CHECK(read("y = f32[4] conditional(i, x, x), branch_computations={up, down}")
+            .starts_with("y = hlo.conditional(%i, %x, %x; "));
+}
+
 TEST_CASE("bitcasts keep the order in memory") {
   CHECK(node("x = f32[2,6]{1,0} parameter(0)\ny = f32[3,4]{1,0} bitcast(x)") ==
         "hlo.reshape(%x, [3, 4]) : f32[3, 4]");

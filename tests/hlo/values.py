@@ -227,6 +227,10 @@ swap { p = (f64[4], f64[4]) parameter(0)  a = f64[4] get-tuple-element(p), index
     c.add("f = (f64[4], f64[4]) fusion(x, x), kind=kLoop, calls=fused\nr = (f64[4], f64[4]) call(f), to_apply=swap", (x.sin(), x.sin() + x), others=others, x=x)
     c.add("f = (f64[4], f64[4]) fusion(x, x), kind=kLoop, calls=fused\ng = f64[4] get-tuple-element(f), index=0\nr = f64[4] negate(g)",
           -(x.sin() + x), others=others, x=x)
+    for q in (True, False):
+        c.add("r = f64[4] conditional(q, x, x), true_computation=up, false_computation=down", x.sin() if q else -x,
+              others="up { p = f64[4] parameter(0)  ROOT r = f64[4] sine(p) }\ndown { p = f64[4] parameter(0)  ROOT r = f64[4] negate(p) }\n",
+              q=torch.tensor(q), x=x)
     c.add("k = f64[4] constant({1, -2.5, 1e+2, 0})\nr = f64[4] add(x, k)", x + torch.tensor([1, -2.5, 100, 0], dtype=torch.float64), x=x)
     c.add("k = f64[2,2] constant({ { 1, 2 }, { /*i0=1*/ 3, 4 } })\nr = f64[2,2] negate(k)", -torch.tensor([[1, 2], [3, 4]], dtype=torch.float64))
 
