@@ -111,6 +111,8 @@ struct EGraph::Impl {
   // The node with that op, attributes and (canonical) children, or kNoTerm.
   TermId probe(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> children,
                std::uint64_t hash) const;
+
+  // --- make.cpp
   TermId make(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> children, bool normal);
   // An application that is being made, and the node that it is: as long as no term is built and no class is
   // joined.

@@ -314,3 +314,56 @@ TEST_CASE("printing") {
   CHECK(w.graph->print(w.make("exp", {t})) == "exp(z)");
   CHECK(w.graph->print_original(w.make("exp", {t})) == "exp(slice(transpose(r0.x; [1, 0]); 1, 0, 2))");
 }
+
+TEST_CASE("uses of a class, and its version") {
+  World w;
+  EGraph& graph = *w.graph;
+  const auto users = [&](TermId id) {
+    std::vector<TermId> result;
+    for (EGraph::Use use = graph.first_use(id); use != EGraph::kNoUse; use = graph.next_use(use)) {
+      REQUIRE(use < graph.use_count());
+      result.push_back(graph.user(use));
+    }
+    return result;
+  };
+  const TermId x = w.leaf("x", {4});
+  const TermId y = w.leaf("y", {4});
+  CHECK(users(x).empty());
+  const TermId ex = w.make("exp", {x});
+  const TermId sum = w.make("add_n", {x, y});
+  CHECK(users(x) == std::vector<TermId>{ex, sum});
+  CHECK(users(y) == std::vector<TermId>{sum});
+  const EGraph::Use first = graph.first_use(x);
+  const std::uint32_t before_x = graph.version(x);
+  const std::uint32_t before_y = graph.version(y);
+  const std::uint32_t before_sum = graph.version(sum);
+  CHECK(before_x != before_y);
+  graph.merge(x, y, because("equal"));
+  graph.rebuild();
+  CHECK(users(y) == std::vector<TermId>{ex, sum, sum});  // the older uses come first
+  CHECK(graph.user(first) == ex);                        // each use stays what it is
+  CHECK(graph.version(x) != before_x);
+  CHECK(graph.version(sum) == before_sum);
+  // What is known of it, and what it is computed from.
+  std::uint32_t version = graph.version(x);
+  const auto changes = [&] {
+    const std::uint32_t now = graph.version(x);
+    return std::exchange(version, now) != now;
+  };
+  graph.set_named(x);
+  CHECK(changes());
+  graph.set_named(x);
+  CHECK_FALSE(changes());
+  const TermId ey = w.make("exp", {y});
+  CHECK(ey == ex);
+  CHECK_FALSE(changes());
+  graph.merge(x, w.make("neg", {w.leaf("z", {4})}), because("negated"));
+  graph.rebuild();
+  CHECK(changes());
+  CHECK_FALSE(graph.is_uniform(x));
+  graph.merge(x, w.full(2, {4}), because("constant"));
+  graph.rebuild();
+  CHECK(changes());
+  CHECK(graph.is_uniform(x));
+  CHECK(graph.is_uniform(ex) == graph.uniform(ex).has_value());
+}
