@@ -39,7 +39,7 @@ struct CheckOptions {
   // Called now and then when a check takes long: operators done, of how many, and the current tensor.
   std::function<void(std::size_t done, std::size_t total, const std::string& current)> progress = {};
   bool all_relations = false;  // fill Verdict::relations
-  bool last = false;           // the process ends soon: what was built is left to that, which frees it at once
+  bool last = false;  // the process ends soon: what was built is left to that, which frees it at once
 };
 
 support::Result<Verdict> check(const relation::Manifest& manifest, const Engine& engine,
