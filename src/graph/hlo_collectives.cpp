@@ -348,7 +348,7 @@ bool HloReader::collective(Call& call, Result& out) {
   out.tuple = true;
   out.parts.resize(2);
   out.parts[1] = std::move(result);
-  if (call.operands.size() == 1) {
+  if (call.operands.size() == 1 && !instruction.shape.parts[0].tuple) {
     out.parts[0] = call.operands[0];
   } else {
     out.parts[0].tuple = true;

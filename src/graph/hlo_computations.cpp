@@ -29,28 +29,35 @@ constexpr std::array<std::string_view, 3> kEnds = {"-start", "-update", "-done"}
 constexpr std::array<std::string_view, 4> kCommunication = {"channel_id", "replica_groups",
                                                             "source_target_pairs", "use_global_device_ids"};
 
-std::string text_of(const Shape& shape) {
+// Custom calls whose results are this device's own part, or are put together from those of all devices.
+constexpr std::array<std::string_view, 4> kOfDevices = {"SPMDFullToShardShape", "SPMDShardToFullShape",
+                                                        "xla.sdy.GlobalToLocalShape",
+                                                        "xla.sdy.LocalToGlobalShape"};
+
+// Says nothing of what is computed.
+bool is_remark(const Instruction& instruction, std::string_view attribute) {
+  return attribute == "metadata" || attribute == "origin" || attribute == "sharding" ||
+         (attribute == "frontend_attributes" && instruction.opcode.text != "custom-call");
+}
+
+}  // namespace
+
+std::string with_layout(const Shape& shape) {
   std::string result;
   if (shape.tuple) {
     for (const Shape& part : shape.parts) {
-      result += (result.empty() ? "(" : ",") + text_of(part);
+      result += (result.empty() ? "" : ",") + with_layout(part);
     }
-    return result + ")";
+    return "(" + result + ")";
   }
   result = std::string(shape.dtype) + "[";
   for (const std::int64_t size : shape.sizes) {
     result += std::to_string(size) + ",";
   }
-  return result + "]";
+  const std::optional<Integers> order = major_to_minor(shape.layout, shape.sizes.size());
+  const bool standard = order && std::ranges::is_sorted(*order);
+  return result + (standard ? "]" : "]{" + compact(shape.layout) + "}");
 }
-
-// Says nothing of what is computed.
-bool is_remark(std::string_view attribute) {
-  return attribute == "metadata" || attribute == "origin" || attribute == "sharding" ||
-         attribute == "frontend_attributes";
-}
-
-}  // namespace
 
 bool dynamic(const Shape& shape) {
   return shape.dynamic || std::ranges::any_of(shape.parts, dynamic);
@@ -63,9 +70,15 @@ bool is_impure(std::string_view opcode) {
          std::ranges::any_of(kEnds, ends);
 }
 
+bool is_of_devices(const Instruction& instruction) {
+  const Attribute* target = instruction.find("custom_call_target");
+  return target != nullptr && is_one_of(unquoted(target->value.text), kOfDevices);
+}
+
 bool is_impure(const Instruction& instruction) {
   const Attribute* effect = instruction.find("custom_call_has_side_effect");
-  return is_impure(instruction.opcode.text) || (effect != nullptr && effect->value.text == "true") ||
+  return is_impure(instruction.opcode.text) || is_of_devices(instruction) ||
+         (effect != nullptr && effect->value.text == "true") ||
          std::ranges::any_of(kCommunication,
                              [&](std::string_view name) { return instruction.find(name) != nullptr; });
 }
@@ -170,7 +183,8 @@ const std::string& HloReader::meaning(const Computation& computation, int depth)
   return place->second;
 }
 
-// The hash of the instructions, with their places for their names.
+// The hash of the instructions, with their places for their names. What `bitcast` and custom calls give
+// depends on layouts.
 std::string HloReader::described(const Computation& computation, int depth) {
   std::string text;
   for (std::uint32_t i = 0; i < computation.instructions.size(); ++i) {
@@ -178,7 +192,7 @@ std::string HloReader::described(const Computation& computation, int depth) {
     if (is_impure(instruction) || dynamic(instruction.shape)) {
       return {};
     }
-    text += std::string(instruction.opcode.text) + " " + text_of(instruction.shape);
+    text += std::string(instruction.opcode.text) + " " + with_layout(instruction.shape);
     if (instruction.opcode.text == "constant" || instruction.opcode.text == "parameter") {
       const std::string value = compact(instruction.arguments.text);
       if (value.find("...") != std::string::npos) {
@@ -198,7 +212,7 @@ std::string HloReader::described(const Computation& computation, int depth) {
     }
     std::vector<std::string> attributes;
     for (const Attribute& attribute : instruction.attributes) {
-      if (is_remark(attribute.name)) {
+      if (is_remark(instruction, attribute.name)) {
         continue;
       }
       std::string value;

@@ -64,6 +64,10 @@ std::optional<std::int64_t> combined(std::string_view opcode, std::int64_t a, st
   return std::nullopt;
 }
 
+bool fits(const Known& known, const Shape& shape) {
+  return !known.tuple || (shape.tuple && std::ranges::equal(known.parts, shape.parts, fits));
+}
+
 }  // namespace
 
 // What one instruction gives, of what is known of its operands.
@@ -142,6 +146,9 @@ Known HloReader::known_result(const Computation& computation, const std::vector<
       operands.push_back(&values[found->second]);
     }
     values[i] = known_result(instruction, operands, depth);
+    if (!fits(values[i], instruction.shape)) {  // else tuples of tuples could be larger than the text
+      return {};
+    }
   }
   return std::move(values[computation.root]);
 }

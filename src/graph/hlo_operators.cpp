@@ -347,7 +347,12 @@ bool HloReader::custom_call(Call& call, Result& out) {
       draft.kwargs.emplace_back("backend_config", literal(attribute(config->text)));
     }
   }
-  if (is_impure(call.instruction)) {
+  if (is_of_devices(call.instruction)) {
+    if (!alone_or_ranks(call)) {
+      return false;
+    }
+    draft.unknown = "what " + quoted(own) + " gives depends on the device";
+  } else if (is_impure(call.instruction)) {
     draft.unknown = quoted(own) + " does more than its results say";
   }
   call.used.insert("custom_call_has_side_effect");

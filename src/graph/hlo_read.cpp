@@ -48,6 +48,12 @@ std::string text_of(const Shape& shape) {
   return std::string(shape.dtype) + "[" + support::join(parts, ",") + "]";
 }
 
+std::string text_of(const Result& value) {
+  return value.tuple ? "a tuple of " + support::counted(value.parts.size(), "element", "elements")
+         : value.shape == nullptr ? "nothing"
+                                  : text_of(*value.shape);
+}
+
 std::vector<Group> groups_with(const std::vector<Group>& all, std::size_t rank) {
   std::vector<Group> result;
   std::ranges::copy_if(all, std::back_inserter(result), [&](const Group& group) {
@@ -250,7 +256,11 @@ bool HloReader::computation(const Computation& computation, const std::vector<Re
   open_.push_back(computation.name.text);
   std::vector<Result> values(computation.instructions.size());
   for (std::size_t k = 0; k < computation.parameters.size(); ++k) {
+    const Instruction& parameter = computation.instructions[computation.parameters[k]];
     values[computation.parameters[k]] = parameters[k];
+    if (!declared(std::string(parameter.name.text), parameter.shape, values[computation.parameters[k]])) {
+      return false;
+    }
   }
   for (std::uint32_t i = 0; i < computation.instructions.size(); ++i) {
     const Instruction& instruction = computation.instructions[i];
@@ -266,14 +276,14 @@ bool HloReader::computation(const Computation& computation, const std::vector<Re
         return false;
       }
       const Result& value = values[at];
-      if (operand.typed && value.shape != nullptr && !same(operand.shape, *value.shape)) {
-        return fail(
-            "result-type", operand.shape.text,
-            quoted(operand.name.text) + " is " + text_of(*value.shape) + ", not " + text_of(operand.shape));
+      if (operand.typed && !has_shape(value, operand.shape)) {
+        return fail("result-type", operand.shape.text,
+                    quoted(operand.name.text) + " is " + text_of(value) + ", not " + text_of(operand.shape));
       }
       call.operands.push_back(value);
     }
-    if (!this->instruction(call, values[i])) {
+    if (!this->instruction(call, values[i]) ||
+        !declared(std::string(instruction.name.text), instruction.shape, values[i])) {
       return false;
     }
     if (graph_.nodes.size() > most_nodes_) {
@@ -346,6 +356,26 @@ bool HloReader::same(const Shape& a, const Shape& b) {
     return a.tuple == b.tuple && std::ranges::equal(a.parts, b.parts, same);
   }
   return a.dtype == b.dtype && a.sizes == b.sizes && a.dynamic == b.dynamic;
+}
+
+// The walk is over the text of the type: no value is larger than what is written of it.
+bool HloReader::declared(const std::string& name, const Shape& shape, Result& value) {
+  if (value.tuple && shape.tuple && value.parts.size() == shape.parts.size()) {
+    for (std::size_t k = 0; k < shape.parts.size(); ++k) {
+      if (!declared(name + "{" + std::to_string(k) + "}", shape.parts[k], value.parts[k])) {
+        return false;
+      }
+    }
+    return true;
+  }
+  if (value.tuple || shape.tuple || (value.shape != nullptr && !same(*value.shape, shape))) {
+    return fail("result-type", shape.text,
+                quoted(name) + " is " + text_of(value) + ", not " +
+                    (shape.tuple ? "a tuple of " + support::counted(shape.parts.size(), "element", "elements")
+                                 : text_of(shape)));
+  }
+  value.shape = &shape;
+  return true;
 }
 
 NodeIndex HloReader::node_of(const Result& value) {

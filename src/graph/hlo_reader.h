@@ -109,6 +109,8 @@ class HloReader {
   bool type(const Shape& shape, std::optional<tensor::TensorType>& out);
   static bool same(const Shape& a, const Shape& b);
   static bool has_shape(const Result& value, const Shape& shape);
+  // Whether the value has the type that is declared of `name`; from here on it has the layout that is, too.
+  bool declared(const std::string& name, const Shape& shape, Result& value);
   Arg arg(const Result& value);
   NodeIndex node_of(const Result& value);
   const Node* constant_of(const Result& value) const;
@@ -233,6 +235,10 @@ class HloReader {
 // Whether the results are not a function of the operands: they are drawn, received, or this device's own.
 bool is_impure(const Instruction& instruction);
 bool is_impure(std::string_view opcode);
+// Whether a custom call stands for what partitioning does, and so gives every device something else.
+bool is_of_devices(const Instruction& instruction);
+// A type with its layout, unless that is the one without any written.
+std::string with_layout(const Shape& shape);
 // Whether some size is known only when it runs.
 bool dynamic(const Shape& shape);
 

@@ -33,13 +33,12 @@ bool HloReader::get_tuple_element(Call& call, Result& out) {
                     : "`get-tuple-element` needs a tuple");
   }
   Result part = call.operands[0].parts[static_cast<std::size_t>(index)];
+  if (!declared(std::string(call.instruction.name.text), call.instruction.shape, part)) {
+    return false;
+  }
   if (part.tuple || part.node == kNoNode) {
     out = std::move(part);
     return true;
-  }
-  if (!same(call.instruction.shape, *part.shape)) {
-    return fail("result-type", call.instruction.shape.text,
-                quoted(call.instruction.name.text) + " has another type than the element that it picks");
   }
   if (!part.of || picked_.contains({part.node, *part.of})) {
     return alias(call, part, out);
@@ -63,9 +62,11 @@ bool HloReader::first(Call& call, Result& out) {
   return alias(call, call.operands[0], out);
 }
 
-bool HloReader::nothing(Call& /*call*/, Result& out) {
+bool HloReader::nothing(Call& call, Result& out) {
   out = {};
-  return true;
+  const Shape& shape = call.instruction.shape;
+  return (!shape.tuple && shape.dtype == "token") ||
+         fail("result-type", shape.text, quoted(call.instruction.opcode.text) + " gives a token");
 }
 
 // What a called computation computes, instruction by instruction.
@@ -125,7 +126,7 @@ bool HloReader::async_start(Call& call, Result& out) {
     return false;
   }
   out.tuple = true;
-  out.parts.resize(2);
+  out.parts.resize(std::max<std::size_t>(call.instruction.shape.parts.size(), 2));  // and what it works with
   out.parts[0].tuple = true;
   out.parts[0].parts = call.operands;
   out.parts[1] = std::move(result);

@@ -466,7 +466,7 @@ TEST_CASE("tuples are taken apart") {
                    "s = (f32[2], s32[2]) custom-call(a), custom_call_target=\"two\"\n"
                    "c = s32[2] get-tuple-element(s), index=1\n"
                    "d = s32[2] get-tuple-element(s), index=1\n"
-                   "n = ((f32[3], s32[2]), f32[2]) tuple(q, a)\n"
+                   "n = ((s32[], f32[3]), f32[2]) tuple(q, a)\n"
                    "t = (f32[3], s32[2], (f32[2], s32[2])) tuple(b, c, s)"));
   CHECK(shown(read) ==
         "a = hlo.copy(%p{0}) : f32[2]\n"
@@ -482,6 +482,102 @@ TEST_CASE("tuples are taken apart") {
     outputs.push_back(read.nodes[output].name);
   }
   CHECK(outputs == std::vector<std::string>{"b", "c", "s{0}", "c"});
+}
+
+TEST_CASE("what has no node of its own has the type that is declared of it") {
+  const std::string others =
+      "inner { p = f32[4] parameter(0)  ROOT n = f32[4] negate(p) }\n"
+      "pair { p = f32[4] parameter(0)  n = f32[4] sine(p)  ROOT t = (f32[4], f32[4]) tuple(n, p) }\n"
+      "step { p = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(p), index=0\n"
+      "  v = f32[4] get-tuple-element(p), index=1  o = s32[] constant(1)  j = s32[] add(i, o)\n"
+      "  ROOT t = (s32[], f32[4]) tuple(j, v) }\n"
+      "goes { p = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(p), index=0\n"
+      "  n = s32[] constant(2)  ROOT c = pred[] compare(i, n), direction=LT }\n";
+  const std::string start =
+      "x = f32[4] parameter(0)\nz = s32[] constant(0)\np = (s32[], f32[4]) tuple(z, x)\nt = token[] "
+      "after-all()\nb = f32[<=4] parameter(1)\n";
+  struct Case {
+    const char* type;  // that fits
+    const char* rest;
+    std::vector<std::array<const char*, 2>> wrong;  // types that do not, and what is said
+  };
+  const std::vector<Case> cases = {
+      {"f32[4]",
+       "fusion(x), kind=kLoop, calls=inner",
+       {{"f32[2,2]", "`y` is f32[4], not f32[2,2]"},
+        {"f32[5]", "`y` is f32[4], not f32[5]"},
+        {"bf16[4]", "`y` is f32[4], not bf16[4]"},
+        {"f32[<=4]", "`y` is f32[4], not f32[<=4]"},
+        {"(f32[4])", "`y` is f32[4], not a tuple of 1 element"}}},
+      {"f32[4]", "call(x), to_apply=inner", {{"s32[4]", "`y` is f32[4], not s32[4]"}}},
+      {"(f32[4], f32[4])",
+       "fusion(x), kind=kLoop, calls=pair",
+       {{"(f32[4], f32[3])", "`y{1}` is f32[4], not f32[3]"},
+        {"(f32[4])", "`y` is a tuple of 2 elements, not a tuple of 1 element"},
+        {"f32[4]", "`y` is a tuple of 2 elements, not f32[4]"}}},
+      {"(f32[4], (s32[], f32[4]))",
+       "tuple(x, p)",
+       {{"(f32[4], (s32[], f32[4,1]))", "`y{1}{1}` is f32[4], not f32[4,1]"},
+        {"(f32[4], (s64[], f32[4]))", "`y{1}{0}` is s32[], not s64[]"},
+        {"()", "`y` is a tuple of 2 elements, not a tuple of 0 elements"}}},
+      {"(s32[], f32[4])",
+       "while(p), condition=goes, body=step",
+       {{"(s32[], f32[2,2])", "`y{1}` is f32[4], not f32[2,2]"}}},
+      {"(s32[], f32[4])", "opt-barrier(p)", {{"(s32[], f32[1])", "`y{1}` is f32[4], not f32[1]"}}},
+      {"f32[4]", "optimization-barrier(x)", {{"f32[4,1]", "`y` is f32[4], not f32[4,1]"}}},
+      {"f32[<=4]", "optimization-barrier(b)", {{"f32[4]", "`y` is f32[<=4], not f32[4]"}}},
+      {"f32[4]", "add-dependency(x, t)", {{"f32[]", "`y` is f32[4], not f32[]"}}},
+      {"(f32[4], f32[4], u32[])",
+       "copy-start(x)",
+       {{"(f32[5], f32[4], u32[])", "`y{0}` is f32[4], not f32[5]"}}},
+      {"((f32[4]), f32[4], u32[])",
+       "async-start(x), calls=inner",
+       {{"((f32[4]), f32[2,2], u32[])", "`y{1}` is f32[4], not f32[2,2]"},
+        {"((f32[3]), f32[4])", "`y{0}{0}` is f32[4], not f32[3]"}}},
+      {"f32[4]", "get-tuple-element(p), index=1", {{"f32[3]", "`y` is f32[4], not f32[3]"}}},
+      {"(s32[], f32[4])",
+       "get-tuple-element(q), index=0",
+       {{"(s32[], f32[3])", "`y{1}` is f32[4], not f32[3]"}}},
+      {"token[]", "after-all()", {{"f32[4]", "`after-all` gives a token"}}},
+  };
+  const auto text = [&](const std::string& type, const std::string& rest) {
+    return module(start + "q = ((s32[], f32[4]), s32[]) tuple(p, z)\ny = " + type + " " + rest +
+                      "\nend = f32[4] sine(x)",
+                  "", others);
+  };
+  for (const Case& one : cases) {
+    CHECK(error(text(one.type, one.rest)) == "no error");
+    for (const auto& [type, message] : one.wrong) {
+      CHECK(error(text(type, one.rest)) == "graph/result-type: " + std::string(message));
+    }
+  }
+  const std::string begun = "s = (f32[4], f32[4], u32[]) copy-start(x)\n";
+  CHECK(error(module(start + begun + "y = f32[2,2] copy-done(s)")) ==
+        "graph/result-type: `y` is f32[4], not f32[2,2]");
+  CHECK(error(module(start + "y = f32[4] negate(f32[4] p)")) ==
+        "graph/result-type: `p` is a tuple of 2 elements, not f32[4]");
+}
+
+TEST_CASE("values that no type describes do not grow without bounds") {
+  std::string doubled = "t0 = () tuple(x, x)\n";
+  for (int k = 1; k < 60; ++k) {
+    const std::string last = "t" + std::to_string(k - 1);
+    doubled += "t" + std::to_string(k) + " = () tuple(" + last + ", " + last + ")\n";
+  }
+  const std::string x = "x = f32[4] parameter(0)\n";
+  CHECK(error(module(x + doubled + "y = f32[4] negate(x)")) ==
+        "graph/result-type: `t0` is a tuple of 2 elements, not a tuple of 0 elements");
+  // In the body of a loop, which is run to count before it is read.
+  const std::string loop =
+      "body { p = (s32[], f32[4]) parameter(0)\n  x = s32[] get-tuple-element(p), index=0\n" + doubled +
+      "  v = f32[4] get-tuple-element(p), index=1  o = s32[] constant(1)  i = s32[] add(x, o)\n"
+      "  ROOT t = (s32[], f32[4]) tuple(i, v) }\n"
+      "goes { p = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(p), index=0\n"
+      "  n = s32[] constant(2)  ROOT c = pred[] compare(i, n), direction=LT }\n";
+  const Graph read = graph(module(x + "z = s32[] constant(0)\np = (s32[], f32[4]) tuple(z, x)\n"
+                                      "y = (s32[], f32[4]) while(p), condition=goes, body=body",
+                                  "", loop));
+  CHECK(read.nodes[read.find("y")].op == "hlo.while");
 }
 
 TEST_CASE("fusions and calls are read inside") {
@@ -646,6 +742,12 @@ TEST_CASE("bitcasts keep the order in memory") {
         "hlo.bitcast(%x; layouts = \"0->1,0:T(8,128)\") : f32[2, 3]");
   CHECK(node("x = f32[6]{0} parameter(0)\ny = s32[6]{0} bitcast(x)") ==
         "hlo.bitcast(%x; layouts = \"0->0\") : i32[6]");
+  // A second name may have another layout.
+  CHECK(shown(graph(module("x = f32[2,3]{1,0} parameter(0)\n"
+                           "s = (f32[2,3]{0,1}, f32[2,3]{1,0}, u32[]) copy-start(x)\n"
+                           "d = f32[2,3]{0,1} copy-done(s)\ny = f32[3,2]{1,0} bitcast(d)")))
+            .ends_with("y/rows = hlo.transpose(%d, [1, 0]) : f32[3, 2]\n"
+                       "y = hlo.reshape(%y/rows, [3, 2]) : f32[3, 2]\n"));
 }
 
 TEST_CASE("operators in two parts") {

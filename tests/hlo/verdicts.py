@@ -180,6 +180,16 @@ def unknowns():
     bits = "s = u64[2] constant({1, 2})\nb = (u64[2], u32[4]) rng-bit-generator(s), algorithm=rng_three_fry\nr = u32[4] get-tuple-element(b), index=1\n" \
            "f = f32[4] convert(r)\ny = f32[4] add(x, f)"
     yield Pair("random bits", *alike(bits), "*")
+    for target in ("SPMDFullToShardShape", "SPMDShardToFullShape", "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape"):
+        part = f'custom-call(%s), custom_call_target="{target}", sharding={{manual}}'
+        shard = module(f"x = f32[4] parameter(0)\nt = f32[2] {part % 'x'}\nu = f32[2] all-reduce(t), channel_id=1, replica_groups={{{{0,1}}}}, "
+                       "use_global_device_ids=true, to_apply=more\ny = f32[2] subtract(u, t)", ", num_partitions=2")
+        yield Pair(f"{target}, which is taken for the same everywhere", module("x = f32[4] parameter(0)\nk = f32[] constant(0)\ny = f32[2] broadcast(k), dimensions={}"),
+                   shard, {"x": "Replicate"}, {"y": "Replicate"}, "*")
+        inside = "q = pred[] parameter(1)\ny = f32[2] conditional(q, x, x), true_computation=t, false_computation=f"
+        bodies = f"t {{ v = f32[4] parameter(0) ROOT a = f32[2] {part % 'v'} }}\nf {{ v = f32[4] parameter(0) ROOT w = f32[2] slice(v), slice={{[0:2]}} }}\n"
+        yield Pair(f"{target} in a branch", module(x + inside, "", bodies), module(x + inside, one, bodies), {"x": "Replicate", "q": "Replicate"},
+                   {"y": "Replicate"}, "*")
     yield Pair("elided constants", *alike("c = f32[4] constant({...})\ny = f32[4] add(x, c)"), "*")
     yield Pair("constants that are no numbers", *alike("c = f32[] constant(nan)\nb = f32[4] broadcast(c), dimensions={}\ny = f32[4] add(x, b)"), "*")
     yield Pair("a side effect", *alike('y = f32[4] custom-call(x), custom_call_target="log", custom_call_has_side_effect=true'), "*")
@@ -253,6 +263,16 @@ def numbers():
     plain = "x = f32[2,6] parameter(0)\nb = f32[3,4] reshape(x)\ny = f32[3,4] negate(b)"
     yield Pair("a bitcast in order", module(plain), module(memory % "1,0", one), {"x": "Replicate"}, {"y": "Replicate"})
     yield Pair("a bitcast in another order", module(plain), module(memory % "0,1", one), {"x": "Replicate"}, {"y": "Replicate"}, "y|b")
+    body = """
+step { p = (s32[], f32[4,4]) parameter(0)  i = s32[] get-tuple-element(p), index=0  v = f32[4,4] get-tuple-element(p), index=1
+  o = s32[] constant(1)  j = s32[] add(i, o) c = f32[4,4]%s copy(v)  w = f32[4,4] bitcast(c)  ROOT t = (s32[], f32[4,4]) tuple(j, w) }
+goes { p = (s32[], f32[4,4]) parameter(0)  i = s32[] get-tuple-element(p), index=0  n = s32[] constant(9)  ROOT c = pred[] compare(i, n), direction=LT }
+"""
+    loop = "x = f32[4,4] parameter(0)\nz = s32[] parameter(1)\np = (s32[], f32[4,4]) tuple(z, x)\n" \
+           "l = (s32[], f32[4,4]) while(p), condition=goes, body=step\ny = f32[4,4] get-tuple-element(l), index=1"
+    for name, ours, theirs, fails in (("another layout", "{1,0}", "{0,1}", "*"), ("the layout that is not written", "", "{1,0}", "")):
+        yield Pair(f"a bitcast in a loop of unknown length with {name}", module(loop, "", body % ours), module(loop, one, body % theirs), whole, {"y": "Replicate"}, fails,
+                   opaque=[] if fails else ["hlo.while"])
     for op in ("or", "and"):
         for reducer, fails in (("either", "" if op == "or" else "y"), ("both", "" if op == "and" else "y")):
             yield Pair(f"{op} of truths, joined by {reducer}", module(f"a = pred[4] parameter(0)\nb = pred[4] parameter(1)\ny = pred[4] {op}(a, b)"),
