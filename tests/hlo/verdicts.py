@@ -207,6 +207,16 @@ goes { p = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(p), index=0
                                       ("a loop that draws", *["rng(v, v), distribution=rng_uniform"] * 2, "*")):
         yield Pair(name + " of unknown length", module(x + loop, "", body % ours), module(x + loop, one, body % theirs), both, {"y": "Replicate"}, fails,
                    opaque=[] if fails else ["hlo.while"])
+    body = """
+step { p = (s32[], f32[4,4]) parameter(0)  i = s32[] get-tuple-element(p), index=0  v = f32[4,4] get-tuple-element(p), index=1
+  o = s32[] constant(1)  j = s32[] add(i, o) c = f32[4,4]%s copy(v)  w = f32[4,4] bitcast(c)  ROOT t = (s32[], f32[4,4]) tuple(j, w) }
+goes { p = (s32[], f32[4,4]) parameter(0)  i = s32[] get-tuple-element(p), index=0  n = s32[] constant(9)  ROOT c = pred[] compare(i, n), direction=LT }
+"""
+    loop = "x = f32[4,4] parameter(0)\nz = s32[] parameter(1)\np = (s32[], f32[4,4]) tuple(z, x)\n" \
+           "l = (s32[], f32[4,4]) while(p), condition=goes, body=step\ny = f32[4,4] get-tuple-element(l), index=1"
+    for name, ours, theirs, fails in (("another layout", "{1,0}", "{0,1}", "*"), ("the layout that is not written", "", "{1,0}", "")):
+        yield Pair(f"a bitcast in a loop of unknown length with {name}", module(loop, "", body % ours), module(loop, one, body % theirs), both, {"y": "Replicate"}, fails,
+                   opaque=[] if fails else ["hlo.while"])
 
 
 def loops():
@@ -263,16 +273,6 @@ def numbers():
     plain = "x = f32[2,6] parameter(0)\nb = f32[3,4] reshape(x)\ny = f32[3,4] negate(b)"
     yield Pair("a bitcast in order", module(plain), module(memory % "1,0", one), {"x": "Replicate"}, {"y": "Replicate"})
     yield Pair("a bitcast in another order", module(plain), module(memory % "0,1", one), {"x": "Replicate"}, {"y": "Replicate"}, "y|b")
-    body = """
-step { p = (s32[], f32[4,4]) parameter(0)  i = s32[] get-tuple-element(p), index=0  v = f32[4,4] get-tuple-element(p), index=1
-  o = s32[] constant(1)  j = s32[] add(i, o) c = f32[4,4]%s copy(v)  w = f32[4,4] bitcast(c)  ROOT t = (s32[], f32[4,4]) tuple(j, w) }
-goes { p = (s32[], f32[4,4]) parameter(0)  i = s32[] get-tuple-element(p), index=0  n = s32[] constant(9)  ROOT c = pred[] compare(i, n), direction=LT }
-"""
-    loop = "x = f32[4,4] parameter(0)\nz = s32[] parameter(1)\np = (s32[], f32[4,4]) tuple(z, x)\n" \
-           "l = (s32[], f32[4,4]) while(p), condition=goes, body=step\ny = f32[4,4] get-tuple-element(l), index=1"
-    for name, ours, theirs, fails in (("another layout", "{1,0}", "{0,1}", "*"), ("the layout that is not written", "", "{1,0}", "")):
-        yield Pair(f"a bitcast in a loop of unknown length with {name}", module(loop, "", body % ours), module(loop, one, body % theirs), whole, {"y": "Replicate"}, fails,
-                   opaque=[] if fails else ["hlo.while"])
     for op in ("or", "and"):
         for reducer, fails in (("either", "" if op == "or" else "y"), ("both", "" if op == "and" else "y")):
             yield Pair(f"{op} of truths, joined by {reducer}", module(f"a = pred[4] parameter(0)\nb = pred[4] parameter(1)\ny = pred[4] {op}(a, b)"),
