@@ -46,6 +46,32 @@ void collect_types(const egraph::EGraph& target, const Value& value, std::vector
   }
 }
 
+Truth same_value(smt::Oracle& oracle, const tensor::Attr& a, const tensor::Attr& b) {
+  using Kind = tensor::Attr::Kind;
+  if (a.kind() == Kind::integer && b.kind() == Kind::integer) {
+    return oracle.equal(a.as_int(), b.as_int());
+  }
+  if (a.kind() != Kind::list || b.kind() != Kind::list) {
+    return a == b ? Truth::yes : Truth::no;
+  }
+  const auto left = a.as_list();
+  const auto right = b.as_list();
+  Truth result = left.size() == right.size() ? Truth::yes : Truth::no;
+  for (std::size_t k = 0; k < left.size() && !smt::is_no(result); ++k) {
+    result = result & same_value(oracle, left[k], right[k]);
+  }
+  return result;
+}
+
+// Whether an expression asks for a parameter's values over the group.
+bool looks_at_all(const rules::Expr& expr, rules::Slot parameter) {
+  if (expr.kind == rules::ExprKind::call && expr.builtin == rules::Builtin::all_of) {
+    return expr.args[0].slot == parameter;
+  }
+  const auto looks = [&](const rules::Expr& part) { return looks_at_all(part, parameter); };
+  return std::ranges::any_of(expr.args, looks) || std::ranges::any_of(expr.attrs, looks);
+}
+
 }  // namespace
 
 // Nothing is declared for it, but it runs in a process group.
@@ -199,6 +225,14 @@ bool Lowerer::collective(const Group& group) {
     if (values.size() < members.size()) {
       continue;
     }
+    const Truth alike = same_lists(members, lowering, own);
+    if (smt::is_no(alike)) {
+      return false;
+    }
+    if (!smt::is_yes(alike)) {
+      reason = "whether the ranks give the same lists is not known";
+      continue;
+    }
     for (std::size_t i = 0; i < members.size(); ++i) {
       Truth agreed = Truth::yes;
       if (!accept(members[i].rank, members[i].node, values[i], lowering, agreed)) {
@@ -231,25 +265,51 @@ bool Lowerer::consistent(const std::vector<Member>& members, const rules::Loweri
     const std::optional<tensor::Attr> first = frames[0].slots[parameter.slot]->to_attr();
     for (std::size_t i = 1; i < frames.size(); ++i) {
       const std::optional<tensor::Attr> other = frames[i].slots[parameter.slot]->to_attr();
-      const auto size = [](const std::optional<tensor::Attr>& attr) {
-        return attr && attr->kind() == tensor::Attr::Kind::integer ? std::optional(attr->as_int())
-                                                                   : std::nullopt;
-      };
-      const bool sizes_agree =
-          size(first) && size(other) && !smt::is_no(target_.oracle().equal(*size(first), *size(other)));
-      if (first && other && !(*first == *other) && !sizes_agree) {
-        mismatch(Mismatch::What::arguments,
-                 {{members[0].rank, members[0].node}, {members[i].rank, members[i].node}},
-                 "rank " + std::to_string(members[0].rank) + " runs " +
-                     title(members[0].rank, members[0].node) + " with " + parameter.name + " = " +
-                     tensor::to_string(*first) + ", rank " + std::to_string(members[i].rank) + " runs " +
-                     title(members[i].rank, members[i].node) + " with " + parameter.name + " = " +
-                     tensor::to_string(*other));
+      if (first && other && smt::is_no(same_value(target_.oracle(), *first, *other))) {
+        arguments_differ(members[0], members[i], parameter.name, *first, *other);
         return false;
       }
     }
   }
   return true;
+}
+
+// Lists must be the same, too, unless the declaration looks at those of all members together.
+Truth Lowerer::same_lists(const std::vector<Member>& members, const rules::Lowering& lowering,
+                          const std::vector<Frame>& frames) {
+  Truth result = Truth::yes;
+  for (const rules::Parameter& parameter : lowering.parameters) {
+    const Base base = parameter.type.base;
+    if (!parameter.type.is_list() || base == Base::tensor || base == Base::operand ||
+        looks_at_all(lowering.body, parameter.slot) ||
+        (lowering.condition && looks_at_all(*lowering.condition, parameter.slot))) {
+      continue;
+    }
+    const std::optional<tensor::Attr> first = frames[0].slots[parameter.slot]->to_attr();
+    for (std::size_t i = 1; i < frames.size(); ++i) {
+      const std::optional<tensor::Attr> other = frames[i].slots[parameter.slot]->to_attr();
+      if (!first && !other) {
+        continue;  // they hold tensors
+      }
+      const Truth same = first && other ? same_value(target_.oracle(), *first, *other) : Truth::unknown;
+      if (smt::is_no(same)) {
+        arguments_differ(members[0], members[i], parameter.name, *first, *other);
+        return Truth::no;
+      }
+      result = result & same;
+    }
+  }
+  return result;
+}
+
+void Lowerer::arguments_differ(const Member& a, const Member& b, const std::string& parameter,
+                               const tensor::Attr& first, const tensor::Attr& other) {
+  const auto runs = [&](const Member& member, const tensor::Attr& value) {
+    return "rank " + std::to_string(member.rank) + " runs " + title(member.rank, member.node) + " with " +
+           parameter + " = " + tensor::to_string(value);
+  };
+  mismatch(Mismatch::What::arguments, {{a.rank, a.node}, {b.rank, b.node}},
+           runs(a, first) + ", " + runs(b, other));
 }
 
 Truth Lowerer::same_operands(const rules::Lowering& lowering, const std::vector<Frame>& frames) const {

@@ -125,6 +125,11 @@ class Lowerer {
   bool collective(const Group& group);
   bool consistent(const std::vector<Member>& members, const rules::Lowering& lowering,
                   const std::vector<term::Frame>& frames);
+  // No: that is told.
+  smt::Truth same_lists(const std::vector<Member>& members, const rules::Lowering& lowering,
+                        const std::vector<term::Frame>& frames);
+  void arguments_differ(const Member& a, const Member& b, const std::string& parameter,
+                        const tensor::Attr& first, const tensor::Attr& other);
   smt::Truth same_operands(const rules::Lowering& lowering, const std::vector<term::Frame>& frames) const;
   std::vector<term::Frame> joined(const Group& group, const std::vector<Member>& members,
                                   const rules::Lowering& lowering, std::vector<term::Frame>& own);

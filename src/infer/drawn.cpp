@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <set>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -256,12 +258,36 @@ std::int64_t CallNumbers::of_sequential(graph::NodeIndex node) {
 }
 
 PlacesOnTheWay::PlacesOnTheWay(Programs& programs, Walk& walk) : programs_(programs), walk_(walk) {
-  for (const graph::Draw& draw : programs.lowered_sequential.draws) {
-    sequential_.emplace(places_of(*programs.graph, draw), draw);
+  const std::vector<std::int64_t> repeats = repeats_of(programs.lowered_sequential.draws);
+  for (std::size_t k = 0; k < repeats.size(); ++k) {
+    const graph::Draw& draw = programs.lowered_sequential.draws[k];
+    sequential_.emplace(places_of(*programs.graph, draw), Sequential{draw, repeats[k]});
   }
-  for (const graph::Draw& draw : programs.lowered_ranks.draws) {
-    sites_[places_of(*programs.graph, draw)].insert(draw.site);
+  const std::vector<std::int64_t> of_ranks = repeats_of(programs.lowered_ranks.draws);
+  for (std::size_t k = 0; k < of_ranks.size(); ++k) {
+    const graph::Draw& draw = programs.lowered_ranks.draws[k];
+    Numbers& numbers = numbers_[places_of(*programs.graph, draw)];
+    numbers.sites.insert(draw.site);
+    numbers.repeats.insert(of_ranks[k]);
   }
+}
+
+std::vector<std::int64_t> PlacesOnTheWay::repeats_of(const std::vector<graph::Draw>& draws) const {
+  std::vector<std::size_t> order(draws.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {},
+                           [&](std::size_t k) { return std::pair(draws[k].at.rank, draws[k].at.node); });
+  std::map<std::tuple<std::uint32_t, rules::OpId, std::vector<TermId>>, std::int64_t> counts;
+  std::vector<std::int64_t> result(draws.size());
+  for (const std::size_t k : order) {
+    const auto node = programs_.graph->original(draws[k].term);
+    std::vector<TermId> operands;
+    for (const TermId child : node.children.first(node.children.size() - 1)) {
+      operands.push_back(programs_.graph->find(child));
+    }
+    result[k] = ++counts[{draws[k].at.rank, node.op, std::move(operands)}];
+  }
+  return result;
 }
 
 Places PlacesOnTheWay::over_places(const relation::CleanTerm& clean, const Walk::Drawn& drawn,
@@ -282,17 +308,20 @@ bool PlacesOnTheWay::relate(TermId term) {
   if (at == sequential_.end()) {
     return true;
   }
-  const graph::Draw& call = at->second;
-  const auto unused = [&](TermId application) {
-    return !used_.contains(programs_.graph->original(application).children.back());
+  const graph::Draw& call = at->second.draw;
+  // By calls that are not used yet, and whose numbers are right.
+  const auto related_by = [&](const std::function<bool(const Numbers&)>& right) {
+    return relate(term, walk_.drawn_alike(call.term, [&](TermId application) {
+      const TermId places = programs_.graph->original(application).children.back();
+      return !used_.contains(places) && right(numbers_.at(places));
+    }));
   };
-  const auto same_number = [&](TermId application) {
-    return sites_.at(programs_.graph->original(application).children.back()).contains(call.site);
-  };
-  if (relate(term, walk_.drawn_alike(call.term, [&](TermId t) { return unused(t) && same_number(t); }))) {
+  if (related_by([&](const Numbers& numbers) { return numbers.sites.contains(call.site); })) {
     return true;
   }
-  if (relate(term, walk_.drawn_alike(call.term, unused))) {
+  const std::int64_t repeat = at->second.repeat;
+  if (related_by([&](const Numbers& numbers) { return numbers.repeats.contains(repeat); }) ||
+      related_by([](const Numbers&) { return true; })) {
     programs_.drawn_elsewhere.push_back(call.term);
     return true;
   }

@@ -88,6 +88,17 @@ class PlacesOnTheWay {
   bool relate(TermId term);
 
  private:
+  struct Sequential {
+    graph::Draw draw;
+    std::int64_t repeat;
+  };
+  // Of the calls of the ranks that draw at the same places: their numbers in their graphs, and among those
+  // that draw for the same operands.
+  struct Numbers {
+    std::set<std::int64_t> sites, repeats;
+  };
+  // Of each draw the number of its call among those of its graph with the same operands.
+  std::vector<std::int64_t> repeats_of(const std::vector<graph::Draw>& draws) const;
   // By the first expression that uses each place once.
   bool relate(TermId term, const Walk::Drawn& drawn);
   // Over numbers of `leaves`, to which it adds the places that it is made of.
@@ -96,9 +107,9 @@ class PlacesOnTheWay {
 
   Programs& programs_;
   Walk& walk_;
-  std::unordered_map<TermId, graph::Draw> sequential_;        // by places: one of those that are drawn there
-  std::unordered_map<TermId, std::set<std::int64_t>> sites_;  // by places of the ranks
-  std::set<TermId> used_;                                     // of these
+  std::unordered_map<TermId, Sequential> sequential_;  // by places: one of those that are drawn there
+  std::unordered_map<TermId, Numbers> numbers_;        // by places of the ranks
+  std::set<TermId> used_;                              // of these
 };
 
 // Which calls draw apart, for the last walk.

@@ -4,6 +4,8 @@
 #include <functional>
 #include <range/v3/range/conversion.hpp>
 #include <range/v3/view/transform.hpp>
+#include <set>
+#include <span>
 
 namespace entangle::infer {
 
@@ -42,13 +44,22 @@ std::vector<TermId> Selection::included() const {
 
 void Selection::take_like(TermId term, const std::function<bool(TermId)>& may_be_used) {
   const auto like = joint_.graph().original(term);
-  like_.assign(classes_.size(), kNoTerm);
+  std::vector<const Application*> found;
   for (const Application& application : applications_) {
     const auto node = joint_.graph().original(application.term);
     if (application.term < joint_.distributed_end() && node.op == like.op && node.attrs == like.attrs &&
         may_be_used(application.term)) {
-      TermId& known = like_[application.place];
-      known = std::min(known, application.term);
+      found.push_back(&application);
+    }
+  }
+  // Of several calls with the same operands the first, so that the others are left for the next.
+  std::ranges::sort(found, {}, &Application::term);
+  std::set<std::vector<std::uint32_t>> taken;
+  like_.assign(classes_.size(), kNoTerm);
+  for (const Application* application : found) {
+    const std::span<const std::uint32_t> operands = places_of_operands(*application);
+    if (like_[application->place] == kNoTerm && taken.emplace(operands.begin(), operands.end() - 1).second) {
+      like_[application->place] = application->term;
     }
   }
 }

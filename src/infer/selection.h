@@ -59,7 +59,8 @@ class Selection {
   // The place in classes() of a class that is present.
   std::size_t position(TermId joint_id) const;
   // When all is selected: takes note of applications of the distributed program with the operator and
-  // attributes of this one that may be used.
+  // attributes of this one that may be used; of those with the same operands but for the places (the last
+  // operand) of the first.
   void take_like(TermId term, const std::function<bool(TermId)>& may_be_used);
   // Of each class, in the order of classes(), one of these: kNoTerm where there is none.
   const std::vector<TermId>& like() const { return like_; }

@@ -249,6 +249,12 @@ Typed Expressions::tuple(const Node& node) {
 }
 
 void Expressions::bind_names(const std::vector<syntax::Name>& names, const Ty& entry, Expr& into) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto earlier = names.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::any_of(names.begin(), earlier, [&](const syntax::Name& n) { return n.text == names[i].text; })) {
+      report(id::duplicate, names[i].span, "the name `" + names[i].text + "` is there twice");
+    }
+  }
   if (names.size() == 1) {
     into.binders.push_back(declare(names[0], entry));
     into.binder_names.push_back(slots_[into.binders.back()].name);

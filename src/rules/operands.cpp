@@ -226,8 +226,10 @@ std::optional<std::vector<const Node*>> Expressions::arguments_of(const Node& no
   const std::string& name = definition.text->name.text;
   std::vector<const Node*> given(definition.parameters.size(), nullptr);
   std::size_t position = 0;
+  bool named = false;
   for (const std::vector<Item>* items : {&node.parts->items, &node.parts->attributes}) {
     for (const Item& item : *items) {
+      const std::size_t before = diagnostics_.size();
       if (item.kind == Item::Kind::named && item.parts[0].kind == NodeKind::name) {
         const auto at = std::find_if(definition.parameters.begin(), definition.parameters.end(),
                                      [&](const Parameter& p) { return p.name == item.parts[0].text; });
@@ -237,13 +239,21 @@ std::optional<std::vector<const Node*>> Expressions::arguments_of(const Node& no
                  support::did_you_mean(item.parts[0].text, names_of(definition.parameters)));
           return std::nullopt;
         }
-        given[static_cast<std::size_t>(at - definition.parameters.begin())] = &item.parts[1];
+        const Node*& place = given[static_cast<std::size_t>(at - definition.parameters.begin())];
+        if (place != nullptr) {
+          report(id::attribute, item.span, "the argument `" + at->name + "` is given twice");
+        }
+        named = true;
+        place = &item.parts[1];
       } else if (item.kind != Item::Kind::plain || position == given.size()) {
         report(id::arity, item.span, "`" + name + "` takes " + count(given.size(), "argument"));
         return std::nullopt;
+      } else if (named) {
+        report(id::attribute, item.span, "arguments by position come before those by name");
       } else {
         given[position++] = &item.parts[0];
       }
+      if (diagnostics_.size() > before) return std::nullopt;
     }
   }
   for (std::size_t i = 0; i < given.size(); ++i) {

@@ -222,6 +222,15 @@ TEST_CASE("masks correspond place by place") {
     const std::string one_call = once + "e = aten.mul.Tensor(%d, 1): f32[2]\nout d, e";
     CHECK(outcome({two_calls, {one_call}, "inputs:\n  a: r0.a\n", "", ""}) == "unproved");
     CHECK(outcome({two_calls, {two_calls}, "inputs:\n  a: r0.a\n", "", ""}) == "refines");
+    // Two calls for one tensor, of which one is wanted.
+    const auto second = [&](const std::string& x, const std::string& shape) {
+      return drop(x + "d", x, shape) + drop(x + "y", x, shape);
+    };
+    CHECK(outcome({"in x: f32[4]\n" + second("x", "4") + "out xy",
+                   {"in a: f32[2]\nin b: f32[2]\n" + second("a", "2") + second("b", "2") + "out ay, by"},
+                   "inputs:\n  x: concat(r0.a, r0.b; 0)\n",
+                   "",
+                   ""}) == "refines");
     // Calls that differ in what they keep.
     const std::string other =
         "in a: f32[2]\nd_ = aten.native_dropout.default(%a, 0.25, true): (f32[2], b8[2])\n"

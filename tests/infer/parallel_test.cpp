@@ -458,6 +458,42 @@ TEST_CASE("an exchange sends what is expected") {
   CHECK(outcome(test) == "refines");
   test.ranks[1] = rank("[2, 0]");
   CHECK(outcome(test) == "unproved");
+  // Sizes on one side only: as without any, or not at all.
+  const auto to_all = [](const std::string& outputs) {
+    return "in x: f32[4]\ny = _c10d_functional.all_to_all_single.default(%x, " + outputs +
+           ", [], \"tp\"): f32[4]\nout y";
+  };
+  test = {
+      "in a: f32[4]\nin b: f32[4]\np = aten.slice.Tensor(%a, 0, 0, 2): f32[2]\n"
+      "q = aten.slice.Tensor(%b, 0, 0, 2): f32[2]\ny = aten.cat.default([%p, %q], 0): f32[4]\nout y",
+      copies(2, to_all("[]")), "inputs:\n  a: r0.x\n  b: r1.x\n", "", ""};
+  CHECK(outcome(test) == "refines");
+  test.ranks = copies(2, to_all("[2, 2]"));
+  CHECK(outcome(test) == "refines");
+  test.ranks = copies(2, to_all("[1, 3]"));
+  CHECK(outcome(test) == "unproved");
+}
+
+TEST_CASE("lists that a collective is given are the same on all ranks") {
+  const auto rank = [](const std::string& pairs) {
+    return "in x: f32[4]\ny = hlo.collective_permute(%x, " + pairs + ", \"tp\"): f32[4]\nout y";
+  };
+  Case test{
+      "in a: f32[4]\nin b: f32[4]\np = aten.clone.default(%b): f32[4]\nq = aten.clone.default(%a): "
+      "f32[4]\nout p, q",
+      copies(2, rank("[[0, 1], [1, 0]]")), "inputs:\n  a: r0.x\n  b: r1.x\nexpect:\n  p: r0.y\n  q: r1.y\n",
+      "", ""};
+  CHECK(outcome(test) == "refines");
+  for (const std::string other : {"[[0, 1]]", "[[1, 0], [0, 1]]", "[[1, 0]]"}) {
+    test.ranks[1] = rank(other);
+    const Verdict found = verdict(test);
+    CHECK(found.kind == VerdictKind::violates);
+    REQUIRE(found.mismatch);
+    CHECK(found.mismatch->reason ==
+          "rank 0 runs `y` (hlo.collective_permute) with pairs = [[0, 1], [1, 0]], rank 1 runs `y` "
+          "(hlo.collective_permute) with pairs = " +
+              other);
+  }
 }
 
 TEST_CASE("sends and receives") {
