@@ -1,7 +1,6 @@
 // What computations compute that are not read as nodes.
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "entangle/support/sha256.h"
 #include "entangle/support/text.h"
@@ -10,7 +9,6 @@
 
 namespace entangle::graph::hlo {
 
-using sym::Int;
 using sym::Scalar;
 using tensor::Attr;
 
@@ -50,13 +48,38 @@ std::string with_layout(const Shape& shape) {
     }
     return "(" + result + ")";
   }
-  result = std::string(shape.dtype) + "[";
   for (const std::int64_t size : shape.sizes) {
-    result += std::to_string(size) + ",";
+    result += (result.empty() ? "" : ",") + std::to_string(size);
   }
+  result = std::string(shape.dtype) + "[" + result;
   const std::optional<Integers> order = major_to_minor(shape.layout, shape.sizes.size());
   const bool standard = order && std::ranges::is_sorted(*order);
   return result + (standard ? "]" : "]{" + compact(shape.layout) + "}");
+}
+
+std::string HloReader::marks(const Call& call) {
+  std::string operands;
+  const auto look = [&](const Result& value, const auto& self) -> void {
+    operands += operands.empty() || operands.ends_with('(') ? "" : ",";
+    if (value.tuple) {
+      operands += "(";
+      for (const Result& part : value.parts) {
+        self(part, self);
+      }
+      operands += ")";
+    } else if (value.shape != nullptr) {
+      operands += with_layout(*value.shape);
+    }
+  };
+  for (const Result& one : call.operands) {
+    look(one, look);
+  }
+  // Where layouts are demanded the operands come in these.
+  const Attribute* demanded = call.instruction.find("operand_layout_constraints");
+  const Attribute* said = call.instruction.find("frontend_attributes");
+  const std::string more = said != nullptr ? compact(said->value.text) : std::string();
+  return (demanded != nullptr ? without_standard_layouts(demanded->value.text) : "{" + operands + "}") +
+         "->" + with_layout(call.instruction.shape) + (more == "{}" ? "" : more);
 }
 
 bool dynamic(const Shape& shape) {
@@ -145,17 +168,11 @@ bool HloReader::is_identity(const Reducer& reducer, const Result& value) const {
     return number == Scalar::infinity(least);
   }
   // The least or greatest number that the type holds.
-  const std::optional<Int> whole = number.as_int();
-  const std::string_view dtype = value.shape->dtype;
-  const std::int64_t width = hlo::integer(dtype.substr(1)).value_or(0);
-  if (!whole || !whole->is_constant() || width < 1 || width > 64) {
+  const std::optional<Range> range = range_of(value.shape->dtype);
+  if (!range) {
     return false;
   }
-  if (dtype.front() == 's') {
-    const std::int64_t top = std::numeric_limits<std::int64_t>::max() >> (64 - width);
-    return whole->value() == (least ? -top - 1 : top);
-  }
-  return dtype.front() == 'u' && least && whole->value() == 0;
+  return least ? number == Scalar(range->least) : natural(attr) == range->greatest;
 }
 
 // The computations that a value names: one, or a list; none where it names anything else.
@@ -216,6 +233,7 @@ std::string HloReader::described(const Computation& computation, int depth) {
         continue;
       }
       std::string value;
+      const bool calls = calls_computations(attribute.name);
       for (const Computation* called : computations_in(attribute.value.text)) {
         const std::string& inside = meaning(*called, depth + 1);
         if (inside.empty()) {
@@ -223,8 +241,9 @@ std::string HloReader::described(const Computation& computation, int depth) {
         }
         value += inside + ",";
       }
+      const std::string text_of_value = without_standard_layouts(attribute.value.text);
       attributes.push_back(std::string(attribute.name) + "=" +
-                           (value.empty() ? compact(attribute.value.text) : value));
+                           (calls && !value.empty() ? "" : text_of_value) + value);
     }
     std::ranges::sort(attributes);
     text += " {" + support::join(attributes, ",") + "}\n";

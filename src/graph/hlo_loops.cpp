@@ -5,7 +5,6 @@
 // counters, not arrays. What is not known, or would not be what it is in ideal numbers, stays unknown.
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 
 #include "hlo_reader.h"
@@ -21,25 +20,9 @@ bool is_scalar(const Shape& shape) {
   return !shape.tuple && shape.sizes.empty();
 }
 
-// The least and the greatest number that a type holds; the other way round for types without whole numbers.
-std::pair<std::int64_t, std::int64_t> bounds(std::string_view dtype) {
-  if (dtype == "pred") {
-    return {0, 1};
-  }
-  const std::int64_t bits = dtype.empty() ? 0 : integer(dtype.substr(1)).value_or(0);
-  if (bits < 1 || bits > 64 || (dtype.front() != 's' && dtype.front() != 'u')) {
-    return {1, 0};
-  }
-  constexpr std::int64_t kGreatest = std::numeric_limits<std::int64_t>::max();
-  if (dtype.front() == 's') {
-    return {-(kGreatest >> (64 - bits)) - 1, kGreatest >> (64 - bits)};
-  }
-  return {0, bits == 64 ? kGreatest : (std::int64_t{1} << bits) - 1};
-}
-
 std::optional<std::int64_t> of_type(std::int64_t value, const Shape& shape) {
-  const auto [low, high] = bounds(shape.dtype);
-  return is_scalar(shape) && low <= value && value <= high ? std::optional(value) : std::nullopt;
+  const std::optional<Range> range = range_of(shape.dtype);
+  return is_scalar(shape) && range && range->holds(value) ? std::optional(value) : std::nullopt;
 }
 
 std::optional<bool> compared(std::string_view direction, std::int64_t a, std::int64_t b) {

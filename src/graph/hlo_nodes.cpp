@@ -42,12 +42,22 @@ constexpr std::array<std::string_view, 26> kHarmless = {"metadata",
                                                         "inlineable",
                                                         "parameter_replication"};
 
+// What names computations, and means what these do. Whatever else stands in an attribute may happen to be
+// called like a computation.
+constexpr std::array<std::string_view, 11> kCalling = {
+    "to_apply",          "calls",      "body",   "condition", "branch_computations", "true_computation",
+    "false_computation", "comparator", "select", "scatter",   "called_computations"};
+
 bool dynamic(const Result& value) {
   return (value.shape != nullptr && value.shape->dynamic) ||
          std::ranges::any_of(value.parts, [](const Result& part) { return dynamic(part); });
 }
 
 }  // namespace
+
+bool calls_computations(std::string_view attribute) {
+  return is_one_of(attribute, kCalling);
+}
 
 bool HloReader::add(const std::string& name, const Text& at, const std::string& loc, Draft draft,
                     const Shape& shape, Result& out) {
@@ -57,6 +67,7 @@ bool HloReader::add(const std::string& name, const Text& at, const std::string& 
   node.args = std::move(draft.args);
   node.kwargs = std::move(draft.kwargs);
   node.unknown = std::move(draft.unknown);
+  node.marks = std::move(draft.marks);
   node.several = shape.tuple;
   node.loc = loc;
   node.span = span(at);
@@ -98,6 +109,9 @@ bool HloReader::add(const std::string& name, const Text& at, const std::string& 
     return false;
   }
   graph_.nodes.push_back(std::move(node));
+  if (is_unsigned(shape)) {
+    note_greatest(index, shape);
+  }
   return true;
 }
 
@@ -114,7 +128,11 @@ bool HloReader::take_attributes(const Call& call, Draft& draft) {
     if (computations.empty() && attribute.value.text.starts_with('%')) {
       return computation_named(attribute.value) != nullptr;
     }
-    std::string meanings;  // what they do, whatever they are called
+    if (computations.empty() && attribute.value.text.starts_with("{%")) {
+      return malformed(call, attribute.name);
+    }
+    // What they do, whatever they are called.
+    std::string meanings = calls_computations(attribute.name) ? "" : compact(attribute.value.text);
     for (const Computation* one : computations) {
       const std::string& what = meaning(*one);
       if (what.empty() && draft.unknown.empty()) {

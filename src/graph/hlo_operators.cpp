@@ -63,10 +63,6 @@ constexpr std::array<Plain, 41> kPlain = {{
     {"select", 3},
 }};
 
-bool is_unsigned(const Shape& shape) {
-  return shape.dtype.starts_with('u');
-}
-
 // Read as a type that another one of HLO is read as, too.
 bool is_widened(const Shape& shape) {
   static constexpr std::array<std::string_view, 9> kWidened = {"u64", "u32", "u16", "u4", "u2",
@@ -75,7 +71,7 @@ bool is_widened(const Shape& shape) {
 }
 
 // Operators without a reader of their own, whose names are taken.
-constexpr std::array<std::string_view, 30> kOthers = {"acos",
+constexpr std::array<std::string_view, 29> kOthers = {"acos",
                                                       "acosh",
                                                       "asin",
                                                       "asinh",
@@ -102,9 +98,12 @@ constexpr std::array<std::string_view, 30> kOthers = {"acos",
                                                       "set-dimension-size",
                                                       "sinh",
                                                       "stochastic-convert",
-                                                      "top-k",
                                                       "triangular-solve",
                                                       "while"};
+
+// What the reader and the rules call operators by that are no instructions of XLA.
+constexpr std::array<std::string_view, 8> kInternal = {
+    "cumsum", "reduce-sum", "reduce-product", "reduce-max", "reduce-min", "reduce-and", "reduce-or", "top-k"};
 
 }  // namespace
 
@@ -186,8 +185,6 @@ const std::unordered_map<std::string_view, HloReader::Handler>& HloReader::handl
   return kHandlers;
 }
 
-// Numbers without a sign are read as whole numbers: where what is computed of them could become negative, it
-// is not the same.
 bool HloReader::plain(Call& call, Result& out) {
   const std::string_view opcode = call.instruction.opcode.text;
   const auto known = std::ranges::find(kPlain, opcode, &Plain::opcode);
@@ -195,21 +192,16 @@ bool HloReader::plain(Call& call, Result& out) {
     return false;
   }
   const Shape& result = call.instruction.shape;
-  const Shape& operand = *call.operands[0].shape;
   Draft draft;
   draft.op = operator_name(opcode);
   for (const Result& one : call.operands) {
     draft.args.push_back(arg(one));
   }
-  bool wraps = is_unsigned(result) && (opcode == "subtract" || opcode == "negate" || opcode == "not" ||
-                                       opcode == "shift-right-arithmetic");
-  if (opcode == "convert") {
-    wraps = is_unsigned(result) && !is_unsigned(operand) && operand.dtype != "pred";
-  } else if (opcode == "shift-right-logical") {
-    wraps = !is_unsigned(result);
-    draft.op = wraps ? draft.op : operator_name("shift-right-arithmetic");
+  const bool wrapping = wraps(call);
+  if (opcode == "shift-right-logical" && !wrapping) {
+    draft.op = operator_name("shift-right-arithmetic");
   }
-  if (wraps) {
+  if (wrapping) {
     draft.kwargs.emplace_back("element_type", name(result.dtype));
   }
   return finish(call, std::move(draft), out);
@@ -252,9 +244,13 @@ bool HloReader::generic(Call& call, Result& out) {
     draft.args.push_back(arg(one));
   }
   note_types(call, draft);
+  if (is_one_of(call.instruction.opcode.text, kInternal)) {
+    draft.kwargs.emplace_back("opcode", name(call.instruction.opcode.text));
+  }
   const Attribute* config = call.instruction.find("backend_config");
   if (config != nullptr && !is_one_of(call.instruction.opcode.text, kOthers)) {
     draft.kwargs.emplace_back("backend_config", literal(attribute(config->value.text)));
+    draft.marks = compact(config->value.text);
   }
   if (is_impure(call.instruction)) {
     draft.unknown =
@@ -282,6 +278,9 @@ bool HloReader::constant(Call& call, Result& out) {
   switch (value.kind) {
     case Literal::Kind::value:
       node.value = value.value;
+      if (outside(out.node, instruction.shape)) {
+        break;
+      }
       return true;
     case Literal::Kind::elided:
       return true;
@@ -294,7 +293,7 @@ bool HloReader::constant(Call& call, Result& out) {
   std::string_view shown = instruction.arguments.text.substr(0, 40);
   shown = shown.substr(0, shown.find('\n'));
   return fail("bad-value", instruction.arguments,
-              quoted(shown) + " is no value of type " + tensor::to_string(*node.results[0]));
+              quoted(shown) + " is no value of type " + text_of(instruction.shape));
 }
 
 bool HloReader::compare(Call& call, Result& out) {
@@ -336,8 +335,10 @@ bool HloReader::custom_call(Call& call, Result& out) {
   Draft draft;
   std::string opcode = own;
   std::ranges::replace(opcode, '_', '-');
-  const bool taken = handlers().contains(opcode) || is_one_of(opcode, kOthers) || is_impure(opcode);
+  const bool taken = handlers().contains(opcode) || is_one_of(opcode, kOthers) ||
+                     is_one_of(opcode, kInternal) || is_impure(opcode) || own.starts_with("custom_call.");
   draft.op = (taken ? "hlo.custom_call." : "hlo.") + own;
+  draft.marks = marks(call);
   for (const Result& one : call.operands) {
     draft.args.push_back(arg(one));
   }
@@ -345,6 +346,7 @@ bool HloReader::custom_call(Call& call, Result& out) {
   if (const Text* config = optional(call, "backend_config")) {
     if (config->text != "\"\"") {
       draft.kwargs.emplace_back("backend_config", literal(attribute(config->text)));
+      draft.marks += compact(config->text);  // as an argument `2-1` is 1
     }
   }
   if (is_of_devices(call.instruction)) {

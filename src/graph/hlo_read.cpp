@@ -34,20 +34,6 @@ bool is_nothing(std::string_view dtype) {
   return dtype == "token" || dtype == "opaque";
 }
 
-std::string text_of(const Shape& shape) {
-  std::vector<std::string> parts;
-  if (shape.tuple) {
-    for (const Shape& part : shape.parts) {
-      parts.push_back(text_of(part));
-    }
-    return "(" + support::join(parts, ", ") + ")";
-  }
-  for (const std::int64_t size : shape.sizes) {
-    parts.push_back((shape.dynamic ? "<=" : "") + std::to_string(size));
-  }
-  return std::string(shape.dtype) + "[" + support::join(parts, ",") + "]";
-}
-
 std::string text_of(const Result& value) {
   return value.tuple ? "a tuple of " + support::counted(value.parts.size(), "element", "elements")
          : value.shape == nullptr ? "nothing"
@@ -63,6 +49,20 @@ std::vector<Group> groups_with(const std::vector<Group>& all, std::size_t rank) 
 }
 
 }  // namespace
+
+std::string text_of(const Shape& shape) {
+  std::vector<std::string> parts;
+  if (shape.tuple) {
+    for (const Shape& part : shape.parts) {
+      parts.push_back(text_of(part));
+    }
+    return "(" + support::join(parts, ", ") + ")";
+  }
+  for (const std::int64_t size : shape.sizes) {
+    parts.push_back((shape.dynamic ? "<=" : "") + std::to_string(size));
+  }
+  return std::string(shape.dtype) + "[" + support::join(parts, ",") + "]";
+}
 
 bool is_hlo(std::string_view text) {
   return support::trim(text.substr(0, 4096)).starts_with("HloModule");

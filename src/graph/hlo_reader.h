@@ -47,6 +47,13 @@ struct Known {
   std::optional<std::int64_t> value;
 };
 
+// The greatest number of a value that is computed from constants: of all of it, or of those parts that are
+// known.
+struct Greatest {
+  std::uint64_t number = 0;
+  bool whole = true;
+};
+
 // An instruction that is being read.
 struct Call {
   const Instruction& instruction;
@@ -63,6 +70,7 @@ struct Draft {
   std::vector<Arg> args;
   std::vector<std::pair<std::string, Arg>> kwargs;
   std::string unknown;
+  std::string marks = {};
 };
 
 // Arguments.
@@ -130,6 +138,14 @@ class HloReader {
   bool instruction(Call& call, Result& out);
   bool operand_count(const Call& call, std::size_t count);
 
+  // --- numbers without a sign (hlo_unsigned.cpp)
+  // Whether a number in the constant is none of its type; the greatest of its numbers is noted.
+  bool outside(NodeIndex node, const Shape& shape);
+  void note_greatest(NodeIndex node, const Shape& shape);
+  std::optional<Greatest> greatest(const Arg& arg) const;
+  // Whether what an operator gives may be known not to be what it is of ideal numbers.
+  bool wraps(const Call& call) const;
+
   // --- attributes: present and of this form
   const Text* optional(Call& call, std::string_view name) const;
   bool malformed(const Call& call, std::string_view name);
@@ -167,6 +183,8 @@ class HloReader {
   bool sort(Call& call, Result& out);
   bool top_k(Call& call, Result& out);
   bool custom_call(Call& call, Result& out);
+  // What a custom call may depend on that its operands and attributes do not say: layouts, for one.
+  static std::string marks(const Call& call);
   bool tuple(Call& call, Result& out);
   bool get_tuple_element(Call& call, Result& out);
   bool first(Call& call, Result& out);
@@ -228,6 +246,7 @@ class HloReader {
   std::map<std::pair<NodeIndex, std::uint32_t>, NodeIndex> picked_;
   std::map<std::pair<std::string, Numbers>, std::string> groups_;  // names by their text
   std::map<const Computation*, std::string> meanings_;
+  std::map<NodeIndex, Greatest> greatest_;  // of unsigned values that are computed from constants
   std::map<const Computation*, std::size_t> sizes_;
   std::deque<Shape> shapes_;  // of nodes that are no instructions
 };
@@ -237,10 +256,17 @@ bool is_impure(const Instruction& instruction);
 bool is_impure(std::string_view opcode);
 // Whether a custom call stands for what partitioning does, and so gives every device something else.
 bool is_of_devices(const Instruction& instruction);
+std::string text_of(const Shape& shape);
 // A type with its layout, unless that is the one without any written.
 std::string with_layout(const Shape& shape);
+inline bool is_unsigned(const Shape& shape) {
+  return shape.dtype.starts_with('u');
+}
 // Whether some size is known only when it runs.
 bool dynamic(const Shape& shape);
+
+// Whether the attribute of this name says which computations an operator runs.
+bool calls_computations(std::string_view attribute);
 
 // What rules call an operator: `hlo.` and its name, with `_` for `-`.
 std::string operator_name(std::string_view opcode);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -250,6 +251,32 @@ std::optional<std::int64_t> integer(std::string_view text) {
   return !text.empty() && error == std::errc() && stop == end ? std::optional(result) : std::nullopt;
 }
 
+std::optional<Range> range_of(std::string_view dtype) {
+  if (dtype == "pred") {
+    return Range{0, 1};
+  }
+  const std::int64_t bits = dtype.empty() ? 0 : integer(dtype.substr(1)).value_or(0);
+  if (bits < 1 || bits > 64 || (dtype.front() != 's' && dtype.front() != 'u')) {
+    return std::nullopt;
+  }
+  if (dtype.front() == 'u') {
+    return Range{0, ~std::uint64_t{0} >> (64 - bits)};
+  }
+  const std::int64_t top = std::numeric_limits<std::int64_t>::max() >> (64 - bits);
+  return Range{-top - 1, static_cast<std::uint64_t>(top)};
+}
+
+std::optional<std::uint64_t> natural(const Attr& value) {
+  if (value.kind() == Attr::Kind::integer && value.as_int().is_constant()) {
+    const std::int64_t number = value.as_int().value();
+    return number >= 0 ? std::optional(static_cast<std::uint64_t>(number)) : std::nullopt;
+  }
+  const std::optional<mpq_class> number =
+      value.kind() == Attr::Kind::scalar ? value.as_scalar().as_rational() : std::nullopt;
+  const bool whole = number && number->get_den() == 1 && number->get_num().fits_ulong_p();
+  return whole ? std::optional<std::uint64_t>(number->get_num().get_ui()) : std::nullopt;
+}
+
 std::optional<bool> truth(std::string_view text) {
   if (text == "true" || text == "false") {
     return text == "true";
@@ -304,6 +331,27 @@ std::string compact(std::string_view text) {
   return result;
 }
 
+std::string without_standard_layouts(std::string_view text) {
+  const std::string plain = compact(text);
+  std::string result;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    const std::size_t end = plain[i] == '{' && result.ends_with(']') ? plain.find('}', i) : std::string::npos;
+    if (end == std::string::npos) {
+      result += plain[i];
+      continue;
+    }
+    const std::string_view layout = std::string_view(plain).substr(i + 1, end - i - 1);
+    const std::size_t commas =
+        static_cast<std::size_t>(std::ranges::count(layout.substr(0, layout.find(':')), ','));
+    const std::optional<Integers> order = major_to_minor(layout, layout.empty() ? 0 : commas + 1);
+    if (!order || !std::ranges::is_sorted(*order)) {
+      result += plain.substr(i, end + 1 - i);
+    }
+    i = end;
+  }
+  return result;
+}
+
 Attr attribute(std::string_view text) {
   const auto list = [](const Integers& numbers) {
     std::vector<Attr> entries;
@@ -312,12 +360,16 @@ Attr attribute(std::string_view text) {
     }
     return Attr::list(entries);
   };
-  const std::string plain = text.starts_with('"') ? unquoted(text) : compact(text);
-  if (const auto number = integer(plain)) {
+  const bool quoted = text.starts_with('"');
+  const std::string plain = quoted ? unquoted(text) : compact(text);
+  if (const auto number = integer(plain); number && std::to_string(*number) == plain) {
     return Attr::of(*number);
   }
   if (const auto flag = truth(plain)) {
     return Attr::of(*flag);
+  }
+  if (quoted) {
+    return Attr::name(plain);
   }
   if (const auto numbers = integers(plain)) {
     return list(*numbers);

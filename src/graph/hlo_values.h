@@ -20,6 +20,18 @@ using Integers = std::vector<std::int64_t>;
 
 std::optional<std::int64_t> integer(std::string_view text);
 std::optional<bool> truth(std::string_view text);
+// The numbers that a type of whole numbers or truths holds; nothing for other types.
+struct Range {
+  std::int64_t least;
+  std::uint64_t greatest;
+
+  bool holds(std::int64_t value) const {
+    return value >= least && (value < 0 || static_cast<std::uint64_t>(value) <= greatest);
+  }
+};
+std::optional<Range> range_of(std::string_view dtype);
+// A whole number without a sign, if it is one of at most 64 bits.
+std::optional<std::uint64_t> natural(const tensor::Attr& value);
 // `{0,2}`, `{}`.
 std::optional<Integers> integers(std::string_view text);
 // `{{0,1},{2,3}}`, `{}`.
@@ -29,7 +41,11 @@ std::string unquoted(std::string_view text);
 // Without white space and comments; what is in quotes stays.
 std::string compact(std::string_view text);
 
-// An attribute nobody knows: a number, a truth, lists of numbers, else a name: the text.
+// Types as they stand in attributes, without the layouts that they have where none is written.
+std::string without_standard_layouts(std::string_view text);
+
+// An attribute nobody knows: a number, a truth, lists of numbers, else a name: the text. Texts that differ
+// give attributes that differ, but for white space, comments and quotes.
 tensor::Attr attribute(std::string_view text);
 
 // `{[0:4], [0:8:2]}`

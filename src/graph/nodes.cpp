@@ -480,6 +480,9 @@ void Lowerer::opaque(std::uint32_t rank, NodeIndex node, const std::string& reas
   for (const auto& [key, arg] : kwargs) {
     attrs.push_back(Attr::list(std::vector<Attr>{Attr::name(key), *arguments(rank, *arg, use.operands)}));
   }
+  if (!at.marks.empty()) {
+    attrs.push_back(Attr::list(std::vector<Attr>{Attr::name(""), Attr::name(at.marks)}));
+  }
   use.attrs = Attr::list(attrs);
   if (use.operands.empty()) {
     block(rank, node, reason + ", and without operands it may give anything");

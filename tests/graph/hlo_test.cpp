@@ -400,6 +400,50 @@ TEST_CASE("numbers without a sign are not read as numbers that may be negative")
   CHECK(node("x = f32[4] parameter(0)\ny = u8[4] convert(x)") ==
         "hlo.convert(%x; element_type = \"u8\") : u8[4]");
   CHECK(node("x = pred[4] parameter(0)\ny = u8[4] convert(x)") == "hlo.convert(%x) : u8[4]");
+  // What wraps around from above.
+  const auto opaque = [](const std::string& instructions) {
+    return node(instructions).find("element_type = ") != std::string::npos;
+  };
+  const std::string scalars = "x = u32[] parameter(0)\nc = u32[] constant(";
+  for (const char* op : {"add", "multiply"}) {
+    const std::string y = ")\ny = u32[] " + std::string(op);
+    CHECK(opaque(scalars + "4294967295" + y + "(x, c)"));
+    CHECK(opaque(scalars + "2147483648" + y + "(c, x)"));
+    CHECK_FALSE(opaque(scalars + "2147483647" + y + "(x, c)"));
+  }
+  CHECK(
+      opaque("x = u8[4] parameter(0)\nc = u8[] constant(128)\nd = u8[4] broadcast(c), dimensions={}\n"
+             "e = u8[4] copy(d)\ny = u8[4] add(x, e)"));
+  CHECK(opaque("x = u16[2] parameter(0)\nc = u16[2] constant({0, 65535})\ny = u16[2] add(x, c)"));
+  CHECK(opaque("x = u64[] parameter(0)\nc = u64[] constant(18446744073709551615)\ny = u64[] add(x, c)"));
+  CHECK_FALSE(opaque("x = s32[] parameter(0)\nc = s32[] constant(2147483647)\ny = s32[] add(x, c)"));
+  CHECK(opaque(scalars + "2147483648)\ny = u32[] shift-left(c, x)"));
+  CHECK(opaque(scalars + "31)\ny = u32[] shift-left(x, c)"));
+  CHECK_FALSE(opaque(scalars + "30)\ny = u32[] shift-left(x, c)"));
+  // Folded: exactly what it is, or known not to fit.
+  CHECK_FALSE(opaque(scalars + "4294967290)\nd = u32[] constant(5)\ny = u32[] add(c, d)"));
+  CHECK(opaque(scalars + "4294967290)\nd = u32[] constant(6)\ny = u32[] add(c, d)"));
+  CHECK(opaque(scalars + "65536)\ny = u32[] multiply(c, c)"));
+  CHECK(opaque(scalars + "2000000000)\nd = u32[] add(c, c)\ny = u32[] add(d, x)"));
+  CHECK(opaque(scalars + "4294967295)\nz = u32[] constant(0)\np = pred[] parameter(1)\n"
+                         "s = u32[] select(p, x, z)\ny = u32[] add(s, c)"));
+  CHECK(opaque(scalars + "300)\ny = u8[] convert(c)"));
+  CHECK_FALSE(opaque(scalars + "255)\ny = u8[] convert(c)"));
+  // Numbers that the type does not hold.
+  for (const auto& [type, least, greatest] :
+       {std::array{"u32", "0", "4294967295"}, std::array{"u64", "0", "18446744073709551615"},
+        std::array{"s8", "-128", "127"}, std::array{"u8", "0", "255"}, std::array{"s4", "-8", "7"},
+        std::array{"s64", "-9223372036854775808", "9223372036854775807"}}) {
+    const auto constant = [&](const std::string& value) {
+      return error(module("y = " + std::string(type) + "[2] constant({0, " + value + "})"));
+    };
+    CHECK(constant(least) == "no error");
+    CHECK(constant(greatest) == "no error");
+    for (std::string value : {std::string(least), std::string(greatest)}) {
+      value = value == "0" ? "-1" : value + "0";
+      CHECK(constant(value) == "graph/bad-value: `{0, " + value + "}` is no value of type " + type + "[2]");
+    }
+  }
   CHECK(node(x + "y = u32[4] popcnt(x)") == "hlo.popcnt(%x; element_types = \"u32,->u32,\") : i64[4]");
   CHECK(node("x = s64[4] parameter(0)\ny = s64[4] popcnt(x)") == "hlo.popcnt(%x) : i64[4]");
 }
@@ -422,6 +466,12 @@ TEST_CASE("custom calls are called after their target") {
     CHECK(node(x + "y = f32[2,3] custom-call(x), custom_call_target=\"" + own + "\"") ==
           "hlo.custom_call." + std::string(own) + "(%x) : f32[2, 3]");
   }
+  for (const char* own : {"reduce_sum", "top_k", "cumsum", "custom_call.log"}) {
+    CHECK(node(x + "y = f32[2,3] custom-call(x), custom_call_target=\"" + own + "\"") ==
+          "hlo.custom_call." + std::string(own) + "(%x) : f32[2, 3]");
+  }
+  CHECK(node(x + "y = f32[2] reduce-sum(x), dims={1}") ==
+        "hlo.reduce_sum(%x; opcode = \"reduce-sum\", dims = [1]) : f32[2]");
   CHECK(
       node(
           x +
@@ -429,6 +479,55 @@ TEST_CASE("custom calls are called after their target") {
       "hlo.callback(%x) : f32[2, 3] unknown: `callback` does more than its results say");
   CHECK(node("x = u32[2] parameter(0)\ny = u32[2] custom-call(x), custom_call_target=\"hash\"") ==
         "hlo.hash(%x; element_types = \"u32,->u32,\") : i64[2]");
+}
+
+TEST_CASE("what tells custom calls apart that nothing describes") {
+  const auto marks = [](const std::string& layout, const std::string& attributes,
+                        const std::string& result = "") {
+    const Graph read = graph(module("x = f32[2,3]" + layout + " parameter(0)\ny = f32[2,3]" + result +
+                                    " custom-call(x), custom_call_target=\"k\"" + attributes));
+    return read.nodes[read.find("y")].marks;
+  };
+  const std::string standard = marks("", "");
+  CHECK(standard == "{f32[2,3]}->f32[2,3]");
+  for (const char* layout : {"{1,0}", "{ 1 , 0 }", "{1,0:S(5)}"}) {
+    CHECK(marks(layout, "") == standard);
+    CHECK(marks("", "", layout) == standard);
+    CHECK(marks("{0,1}", ", operand_layout_constraints={f32[2,3]" + std::string(layout) + "}") == standard);
+  }
+  CHECK(marks("", ", operand_layout_constraints={f32[2,3]}, frontend_attributes={}") == standard);
+  CHECK(marks("{0,1}", "") == "{f32[2,3]{0,1}}->f32[2,3]");
+  CHECK(marks("", ", operand_layout_constraints={f32[2,3]{0,1}}") == marks("{0,1}", ""));
+  CHECK(marks("", "", "{0,1}") == "{f32[2,3]}->f32[2,3]{0,1}");
+  CHECK(marks("{1,0:T(8,128)}", "") == "{f32[2,3]{1,0:T(8,128)}}->f32[2,3]");
+  CHECK(marks("", ", frontend_attributes={mode=\"1\"}") == standard + "{mode=\"1\"}");
+  CHECK(marks("", ", backend_config=\"01\"") != marks("", ", backend_config=\"1\""));
+  CHECK(marks("", ", backend_config=\"2-1\"") != marks("", ", backend_config=\"1\""));
+  const Graph read =
+      graph(module("t = (f32[2]{0}, s32[]) parameter(0)\nx = f32[3,2]{0,1} parameter(1)\n"
+                   "y = (f32[2], f32[2,2]{0,1}) custom-call(t, x), custom_call_target=\"k\""));
+  CHECK(read.nodes[read.find("y")].marks == "{(f32[2],s32[]),f32[3,2]{0,1}}->(f32[2],f32[2,2]{0,1})");
+}
+
+TEST_CASE("names that computations happen to have") {
+  const std::string x = "x = f32[2,2] parameter(0)\n";
+  const std::string others =
+      "LEFT { a = f32[] parameter(0)  ROOT b = f32[] copy(a) }\n"
+      "RIGHT { a = f32[] parameter(0)  ROOT b = f32[] copy(a) }\n"
+      "DRAWS { a = f32[] parameter(0)  ROOT b = f32[] rng(a, a) }\n";
+  const auto line = [&](const std::string& attribute) {
+    const Graph read = graph(module(x + "y = f32[2,2] frob(x), " + attribute, "", others));
+    return shown(read, read.nodes[read.find("y")]);
+  };
+  CHECK(line("side=LEFT") != line("side=RIGHT"));
+  CHECK(line("side=LEFT").find("LEFT") != std::string::npos);
+  CHECK(line("to_apply=LEFT") == line("to_apply=RIGHT"));
+  CHECK(line("called_computations={LEFT, RIGHT}") == line("called_computations={%RIGHT, %RIGHT}"));
+  CHECK(line("to_apply=DRAWS").find(" unknown: ") != std::string::npos);
+  CHECK(error(module(x + "y = f32[2,2] frob(x), to_apply=%MIDDLE", "", others)) ==
+        "graph/missing-node: there is no computation `MIDDLE`");
+  CHECK(error(module(x + "y = f32[2,2] frob(x), called_computations={%LEFT, %MIDDLE}", "", others)) ==
+        "graph/hlo-attribute: `{%LEFT, %MIDDLE}` is no value of `called_computations`");
 }
 
 TEST_CASE("what is drawn, received or known only at run time is not taken for a function") {

@@ -175,6 +175,27 @@ def unknowns():
                {"x": "Replicate"}, {"y": "Replicate"}, "y")
     yield Pair("an unknown attribute", module(x + "y = f32[4] negate(x)"), module(x + "y = f32[4] negate(x), twice=true", one), {"x": "Replicate"},
                {"y": "Replicate"}, "y")
+    called = 'y = f32[4] custom-call(x), custom_call_target="k"'
+    shadows = "FIRST { a = f32[] parameter(0)  ROOT b = f32[] copy(a) }\nSECOND { a = f32[] parameter(0)  ROOT b = f32[] copy(a) }"
+    for name, ours, theirs in (("configuration", ', backend_config="1"', ', backend_config="01"'), ("configuration in words", ', backend_config="1"', ', backend_config="2-1"'),
+                               ("attribute of the framework", ', frontend_attributes={mode="1"}', ', frontend_attributes={mode="2"}')):
+        yield Pair(f"a custom call with another {name}", module(x + called + ours), module(x + called + theirs, one), {"x": "Replicate"}, {"y": "Replicate"}, "y")
+    yield Pair("a custom call and an operator of its name", module(x + called), module(x + "y = f32[4] k(x)", one), {"x": "Replicate"}, {"y": "Replicate"}, "y")
+    yield Pair("a custom call with what need not be written", module(x + called), module(x.replace("[4]", "[4]{0}") + called.replace("[4]", "[4]{0}") +
+               ", operand_layout_constraints={f32[4]{0}}, frontend_attributes={}", one), {"x": "Replicate"}, {"y": "Replicate"}, opaque=["hlo.k"])
+    for name, attribute in (("argument", "operand_layout_constraints={f32[4,4]{0,1}}"), ("result", "")):
+        layout = "{1,0}" if attribute else "{0,1}"
+        square = "x = f32[4,4] parameter(0)\ny = f32[4,4]%s custom-call(x), custom_call_target=\"k\""
+        yield Pair(f"a custom call with another layout of its {name}", module(square % ""), module(square % layout + (", " + attribute if attribute else ""), one),
+                   {"x": "Replicate"}, {"y": "Replicate"}, "y")
+    yield Pair("words that computations happen to be called", module(x + "y = f32[4] frob(x), way=FIRST", "", shadows),
+               module(x + "y = f32[4] frob(x), way=SECOND", one, shadows), {"x": "Replicate"}, {"y": "Replicate"}, "y")
+    rows = "x = f32[4,4] parameter(0)\ni = u32[] partition-id()\nm = u32[] constant(%s)\nt = u32[] %s(i, m)\nz = u32[] constant(0)\n" \
+           "y = f32[2,4] dynamic-slice(x, t, z), dynamic_slice_sizes={2,4}"
+    for number, op, first, fails in (("4294967295", "add", 2, "*"), ("4294967295", "multiply", 2, "*"), ("2", "multiply", 0, "")):
+        halves = "x = f32[4,4] parameter(0)\na = f32[2,4] slice(x), slice={[%d:%d], [0:4]}\nb = f32[2,4] slice(x), slice={[2:4], [0:4]}\n" \
+                 "y = f32[4,4] concatenate(a, b), dimensions={0}" % (first, first + 2)
+        yield Pair(f"rows at the place {op} {number}", module(halves), module(rows % (number, op), ", num_partitions=2"), {"x": "Replicate"}, {"y": "Shard(0)"}, fails)
     yield Pair("numbers drawn at random", *alike("a = f32[] constant(0)\nb = f32[] constant(1)\nr = f32[4] rng(a, b), distribution=rng_uniform\ny = f32[4] add(x, r)"),
                "*")
     bits = "s = u64[2] constant({1, 2})\nb = (u64[2], u32[4]) rng-bit-generator(s), algorithm=rng_three_fry\nr = u32[4] get-tuple-element(b), index=1\n" \

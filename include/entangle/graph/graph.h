@@ -71,6 +71,7 @@ struct Node {
   std::optional<sym::Int> size;  // a scalar node that is a size: which
   bool size_condition = false;   // a truth about sizes, for people (`u0 >= 0`)
   std::optional<tensor::Attr> value;  // constants, and placeholders with a known value
+  std::string marks;                  // tells it apart from its like where nothing describes it
   std::string unknown;                // why not even the operands determine the results; "" where they do
   std::string loc;                    // source line, "" when unknown
   support::Span span;                 // of its name in the file
