@@ -156,12 +156,28 @@ bool Lowerer::arrive(std::uint32_t rank, NodeIndex node) {
     waiting.what = Waiting::For::collective;
     waiting.group = std::move(*group);
   }
-  return !complete(waiting) || collective(Group(waiting.group));
+  return !complete(rank) || collective(Group(waiting.group));
 }
 
-bool Lowerer::complete(const Waiting& waiting) const {
-  return std::all_of(waiting.group.ranks.begin(), waiting.group.ranks.end(), [&](std::size_t member) {
-    return waiting_[member].what == Waiting::For::collective && waiting_[member].group == waiting.group;
+// The same ranks in the same order, under the same name: or under names that neither graph knows of the
+// other, as in files of different kinds, where both have one such group only.
+bool Lowerer::same_group(std::uint32_t rank, std::uint32_t other) const {
+  const Group& ours = waiting_[rank].group;
+  const Group& theirs = waiting_[other].group;
+  if (ours.ranks != theirs.ranks || ours.name == theirs.name) {
+    return ours.ranks == theirs.ranks;
+  }
+  const auto has_one = [&](const Graph& graph) {
+    return std::ranges::count(graph.groups, ours.ranks, &Group::ranks) <= 1;
+  };
+  return graphs_[rank].find_group(theirs.name) == nullptr &&
+         graphs_[other].find_group(ours.name) == nullptr && has_one(graphs_[rank]) && has_one(graphs_[other]);
+}
+
+bool Lowerer::complete(std::uint32_t rank) const {
+  return std::ranges::all_of(waiting_[rank].group.ranks, [&](std::size_t member) {
+    return waiting_[member].what == Waiting::For::collective &&
+           same_group(rank, static_cast<std::uint32_t>(member));
   });
 }
 
@@ -541,7 +557,7 @@ void Lowerer::stuck() {
           continue;
         }
         if (theirs.what == Waiting::For::collective && waiting.what == Waiting::For::collective &&
-            theirs.group == waiting.group) {
+            same_group(rank, other)) {
           continue;
         }
         const bool message = waiting.what == Waiting::For::message;

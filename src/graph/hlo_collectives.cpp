@@ -299,7 +299,7 @@ bool HloReader::collective(Call& call, Result& out) {
     if (body == nullptr) {
       return false;
     }
-    const std::optional<Reducer> known = reducer(*body);
+    const std::optional<Reducer> known = reducer(*body, call.operands);
     if (known) {
       draft.args.push_back(name(known->name));
     } else {

@@ -106,7 +106,8 @@ bool is_impure(const Instruction& instruction) {
                              [&](std::string_view name) { return instruction.find(name) != nullptr; });
 }
 
-std::optional<Reducer> HloReader::reducer(const Computation& computation) const {
+std::optional<Reducer> HloReader::reducer(const Computation& computation,
+                                          const std::vector<Result>& operands) {
   static constexpr std::array<std::array<std::string_view, 3>, 6> kKnown = {{
       // opcode, of numbers, of truths
       {"add", "sum", "or"},
@@ -127,6 +128,13 @@ std::optional<Reducer> HloReader::reducer(const Computation& computation) const 
   for (const std::size_t k : {0, 1}) {
     const Shape& shape = parameter(k).shape;
     if (shape.tuple || shape.dtype != root.shape.dtype || !shape.sizes.empty()) {
+      return std::nullopt;
+    }
+  }
+  const bool whole = range_of(root.shape.dtype).has_value();
+  for (const Result& one : operands) {
+    if (one.shape == nullptr ||
+        (one.shape->dtype != root.shape.dtype && (whole || range_of(one.shape->dtype)))) {
       return std::nullopt;
     }
   }

@@ -17,14 +17,18 @@ bool HloReader::dot(Call& call, Result& out) {
   }
   Draft draft{"hlo.dot", {arg(call.operands[0]), arg(call.operands[1])}, {}, {}};
   std::size_t operand = 0;
+  std::array<Integers, 2> used;
   for (const char* attribute :
        {"lhs_contracting_dims", "rhs_contracting_dims", "lhs_batch_dims", "rhs_batch_dims"}) {
     Integers axes;
     if (!integers(call, attribute, axes, false)) {
       return false;
     }
-    const auto rank = static_cast<std::int64_t>(call.operands[operand % 2].shape->sizes.size());
-    if (std::ranges::any_of(axes, [&](std::int64_t axis) { return axis < 0 || axis >= rank; })) {
+    // Those of the other operand are as many; none is contracted and of the batch.
+    Integers& mine = used[operand % 2];
+    mine.insert(mine.end(), axes.begin(), axes.end());
+    if (!are_axes(mine, call.operands[operand % 2].shape->sizes.size()) ||
+        (operand % 2 == 1 && used[0].size() != used[1].size())) {
       return malformed(call, attribute);
     }
     draft.args.push_back(numbers(axes));
@@ -53,8 +57,13 @@ bool HloReader::convolution(Call& call, Result& out) {
     return malformed(call, "dim_labels");
   }
   const Integers& kernel = call.operands[1].shape->sizes;
+  bool emptied = false;  // by negative padding
   for (std::size_t k = 0; k < window->sizes.size(); ++k) {
-    if (kernel[static_cast<std::size_t>(labels->kernel[k + 2])] != window->sizes[k]) {
+    const std::optional<Padded> axis =
+        padded(call.operands[0].shape->sizes[static_cast<std::size_t>(labels->operand[k + 2])],
+               window->low[k], window->high[k], window->base_dilations[k] - 1);
+    emptied = emptied || (axis && axis->left == 0);
+    if (!axis || kernel[static_cast<std::size_t>(labels->kernel[k + 2])] != window->sizes[k]) {
       return malformed(call, "window");
     }
   }
@@ -71,9 +80,15 @@ bool HloReader::convolution(Call& call, Result& out) {
     if (call.instruction.find(attribute) != nullptr && !integer(call, attribute, count)) {
       return false;
     }
+    if (count < 1) {
+      return malformed(call, attribute);
+    }
     if (count != 1) {
       draft.kwargs.emplace_back(parameter, number(count));
     }
+  }
+  if (emptied) {
+    draft.kwargs.emplace_back("emptied", literal(Attr::of(true)));
   }
   if (std::ranges::find(window->reversed, true) != window->reversed.end()) {
     std::vector<Attr> flags;
@@ -85,6 +100,27 @@ bool HloReader::convolution(Call& call, Result& out) {
   return finish(call, std::move(draft), out);
 }
 
+namespace {
+
+// How many axes a list names that nothing else reads.
+std::size_t axes_of(const Call& call, std::string_view attribute) {
+  const Attribute* found = call.instruction.find(attribute);
+  const std::optional<Integers> axes = found != nullptr ? integers(found->value.text) : std::nullopt;
+  return axes ? axes->size() : 0;
+}
+
+// Whether index vectors of so many numbers lie along this axis of the indices; behind the last: they are
+// numbers.
+bool is_vector(std::int64_t axis, const Integers& indices, std::size_t size) {
+  const auto rank = static_cast<std::int64_t>(indices.size());
+  if (axis < 0 || axis > rank) {
+    return false;
+  }
+  return static_cast<std::size_t>(axis == rank ? 1 : indices[static_cast<std::size_t>(axis)]) == size;
+}
+
+}  // namespace
+
 bool HloReader::gather(Call& call, Result& out) {
   Integers offsets;
   Integers collapsed;
@@ -95,6 +131,30 @@ bool HloReader::gather(Call& call, Result& out) {
       !integers(call, "collapsed_slice_dims", collapsed, false) || !integers(call, "start_index_map", map) ||
       !integer(call, "index_vector_dim", vector) || !integers(call, "slice_sizes", sizes)) {
     return false;
+  }
+  const Integers& from = call.operands[0].shape->sizes;
+  const Integers& indices = call.operands[1].shape->sizes;
+  const std::size_t batches = axes_of(call, "operand_batching_dims");
+  if (!is_vector(vector, indices, map.size())) {
+    return malformed(call, "index_vector_dim");
+  }
+  if (!are_axes(map, from.size())) {
+    return malformed(call, "start_index_map");
+  }
+  bool good = sizes.size() == from.size();
+  for (std::size_t d = 0; good && d < sizes.size(); ++d) {
+    good = sizes[d] >= 0 && sizes[d] <= from[d];
+  }
+  if (!good) {
+    return malformed(call, "slice_sizes");
+  }
+  const auto is_one = [&](std::int64_t d) { return sizes[static_cast<std::size_t>(d)] <= 1; };
+  if (!are_axes(collapsed, from.size()) || !std::ranges::all_of(collapsed, is_one)) {
+    return malformed(call, "collapsed_slice_dims");
+  }
+  if (!are_axes(offsets, call.instruction.shape.sizes.size()) || !std::ranges::is_sorted(offsets) ||
+      offsets.size() + collapsed.size() + batches != from.size()) {
+    return malformed(call, "offset_dims");
   }
   return finish(call,
                 {"hlo.gather",
@@ -118,7 +178,8 @@ bool HloReader::scatter(Call& call, Result& out) {
   if (update == nullptr) {
     return text == nullptr ? malformed(call, "to_apply") : false;
   }
-  const std::optional<Reducer> known = reducer(*update);
+  const std::optional<Reducer> known =
+      call.operands.size() == 3 ? reducer(*update, {call.operands[0], call.operands[2]}) : std::nullopt;
   std::string_view op = gives_second(*update) ? "write" : known ? known->name : "";
   if (op != "write" && op != "sum" && op != "max" && op != "min") {
     op = "";
@@ -136,6 +197,20 @@ bool HloReader::scatter(Call& call, Result& out) {
       !integers(call, "scatter_dims_to_operand_dims", dims) || !integer(call, "index_vector_dim", vector)) {
     return false;
   }
+  const std::size_t rank = call.operands[0].shape->sizes.size();
+  if (!is_vector(vector, call.operands[1].shape->sizes, dims.size())) {
+    return malformed(call, "index_vector_dim");
+  }
+  if (!are_axes(dims, rank)) {
+    return malformed(call, "scatter_dims_to_operand_dims");
+  }
+  if (!are_axes(inserted, rank)) {
+    return malformed(call, "inserted_window_dims");
+  }
+  if (!are_axes(windows, call.operands[2].shape->sizes.size()) || !std::ranges::is_sorted(windows) ||
+      windows.size() + inserted.size() + axes_of(call, "input_batching_dims") != rank) {
+    return malformed(call, "update_window_dims");
+  }
   Draft draft{"hlo.scatter",
               {arg(call.operands[0]), arg(call.operands[1]), arg(call.operands[2]), numbers(windows),
                numbers(inserted), numbers(dims), number(vector)},
@@ -151,7 +226,7 @@ bool HloReader::reduce(Call& call, Result& out) {
   if (body == nullptr) {
     return false;
   }
-  const std::optional<Reducer> known = reducer(*body);
+  const std::optional<Reducer> known = reducer(*body, call.operands);
   if (call.operands.size() != 2 || !known) {
     call.used.erase("to_apply");
     return generic(call, out);
@@ -195,7 +270,7 @@ bool HloReader::reduce_window(Call& call, Result& out) {
   if (!window) {
     return malformed(call, "window");
   }
-  const std::optional<Reducer> known = reducer(*body);
+  const std::optional<Reducer> known = reducer(*body, call.operands);
   const bool reversed = std::ranges::find(window->reversed, true) != window->reversed.end();
   if (call.operands.size() != 2 || !known || reversed || !is_identity(*known, call.operands[1])) {
     call.used = {};
@@ -206,6 +281,20 @@ bool HloReader::reduce_window(Call& call, Result& out) {
   }
   if (window->sizes.size() != call.operands[0].shape->sizes.size()) {
     return malformed(call, "window");
+  }
+  Integers sizes;
+  bool emptied = false;
+  for (std::size_t d = 0; d < window->sizes.size(); ++d) {
+    const std::optional<Padded> axis = padded(call.operands[0].shape->sizes[d], window->low[d],
+                                              window->high[d], window->base_dilations[d] - 1);
+    if (!axis) {
+      return malformed(call, "window");
+    }
+    sizes.push_back(windows(axis->size, window->sizes[d], window->strides[d], window->window_dilations[d]));
+    emptied = emptied || axis->left == 0;
+  }
+  if (emptied) {  // the value that changes nothing
+    return filled(call, call.operands[1], sizes, out);
   }
   return finish(call,
                 {"hlo.reduce_window",
@@ -256,7 +345,7 @@ bool HloReader::select_and_scatter(Call& call, Result& out) {
   if (!window) {
     return malformed(call, "window");
   }
-  const std::optional<Reducer> known = reducer(*scatter);
+  const std::optional<Reducer> known = reducer(*scatter, call.operands);
   const std::string_view direction = comparison(*select, 0, false);
   const auto plain = [](const Integers& list) {
     return std::ranges::all_of(list, [](auto n) { return n == 1; });
@@ -296,6 +385,9 @@ bool HloReader::sort(Call& call, Result& out) {
   Arg::List list;
   for (const Result& one : call.operands) {
     list.push_back(arg(one));
+    if (!are_axes(axes, one.shape->sizes.size())) {
+      return malformed(call, "dimensions");
+    }
   }
   Draft draft{"hlo.sort",
               {Arg{std::move(list)}, number(axes[0]), name(direction),
@@ -309,6 +401,10 @@ bool HloReader::top_k(Call& call, Result& out) {
   std::int64_t count = 0;
   if (call.operands.size() != 1 || call.operands[0].node == kNoNode || !integer(call, "k", count)) {
     return generic(call, out);
+  }
+  const Integers& sizes = call.operands[0].shape->sizes;
+  if (count < 0 || sizes.empty() || count > sizes.back()) {
+    return malformed(call, "k");
   }
   const Text* largest = optional(call, "largest");
   const std::optional<bool> value = largest != nullptr ? truth(largest->text) : std::optional(true);

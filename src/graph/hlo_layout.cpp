@@ -93,12 +93,16 @@ bool HloReader::bitcast(Call& call, Result& out) {
 bool HloReader::transpose(Call& call, Result& out) {
   Integers order;
   return operand_count(call, 1) && integers(call, "dimensions", order) &&
+         ((are_axes(order, call.operands[0].shape->sizes.size()) &&
+           order.size() == call.operands[0].shape->sizes.size()) ||
+          malformed(call, "dimensions")) &&
          finish(call, {"hlo.transpose", {arg(call.operands[0]), numbers(order)}, {}, {}}, out);
 }
 
 bool HloReader::reverse(Call& call, Result& out) {
   Integers axes;
   return operand_count(call, 1) && integers(call, "dimensions", axes) &&
+         (are_axes(axes, call.operands[0].shape->sizes.size()) || malformed(call, "dimensions")) &&
          finish(call, {"hlo.reverse", {arg(call.operands[0]), numbers(axes)}, {}, {}}, out);
 }
 
@@ -126,6 +130,18 @@ bool HloReader::slice(Call& call, Result& out) {
       out);
 }
 
+// Nothing but this value, where negative padding leaves nothing of the operand.
+bool HloReader::filled(Call& call, const Result& value, const Integers& sizes, Result& out) {
+  const Shape& shape = call.instruction.shape;
+  if (shape.sizes != sizes || shape.dtype != value.shape->dtype) {
+    Shape computed = *value.shape;
+    computed.sizes = sizes;
+    return fail("result-type", shape.text,
+                quoted(call.instruction.name.text) + " is " + text_of(computed) + ", not " + text_of(shape));
+  }
+  return finish(call, {"hlo.broadcast", {arg(value), numbers({}), numbers(sizes)}, {}, {}}, out);
+}
+
 bool HloReader::pad(Call& call, Result& out) {
   if (!operand_count(call, 2)) {
     return false;
@@ -136,6 +152,20 @@ bool HloReader::pad(Call& call, Result& out) {
   const auto negative = [](std::int64_t n) { return n < 0; };
   if (!around || around->low.size() != rank || std::ranges::any_of(around->interior, negative)) {
     return malformed(call, "padding");
+  }
+  Integers sizes;
+  bool emptied = false;
+  for (std::size_t d = 0; d < rank; ++d) {
+    const std::optional<Padded> axis =
+        padded(call.operands[0].shape->sizes[d], around->low[d], around->high[d], around->interior[d]);
+    if (!axis) {
+      return malformed(call, "padding");
+    }
+    sizes.push_back(axis->size);
+    emptied = emptied || axis->left == 0;
+  }
+  if (emptied) {
+    return filled(call, call.operands[1], sizes, out);
   }
   return finish(call,
                 {"hlo.pad",

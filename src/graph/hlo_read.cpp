@@ -122,6 +122,10 @@ support::Result<Graph> HloReader::run() {
   if (!good || !computation(entry, parameters, "", root, "", result) || !outputs(result)) {
     return *error_;
   }
+  if (graph_.outputs.empty()) {
+    fail("hlo-computation", entry.instructions[entry.root].name, "this module gives no array");
+    return *error_;
+  }
   sharding_note();
   graph_.groups = groups_with(graph_.all_groups, graph_.rank);
   graph_.texts.resize(graph_.nodes.size());

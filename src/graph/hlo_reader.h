@@ -8,6 +8,7 @@
 // (Node::unknown).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -168,6 +169,7 @@ class HloReader {
   bool reverse(Call& call, Result& out);
   bool slice(Call& call, Result& out);
   bool pad(Call& call, Result& out);
+  bool filled(Call& call, const Result& value, const Integers& sizes, Result& out);
   bool concatenate(Call& call, Result& out);
   bool dynamic_slice(Call& call, Result& out);
   bool dynamic_update_slice(Call& call, Result& out);
@@ -222,7 +224,8 @@ class HloReader {
   std::size_t size_of(const Computation& computation, int depth = 0);
 
   // --- computations (hlo_computations.cpp)
-  std::optional<Reducer> reducer(const Computation& computation) const;
+  // Of the operands, whose elements have its type: among real numbers any.
+  static std::optional<Reducer> reducer(const Computation& computation, const std::vector<Result>& operands);
   std::string_view comparison(const Computation& computation, std::size_t at, bool total) const;
   bool is_identity(const Reducer& reducer, const Result& value) const;
   // A text that is the same for computations that do the same to their parameters; "" where a computation
@@ -264,6 +267,13 @@ inline bool is_unsigned(const Shape& shape) {
 }
 // Whether some size is known only when it runs.
 bool dynamic(const Shape& shape);
+
+// Whether these are different axes of so many.
+inline bool are_axes(const Integers& axes, std::size_t rank) {
+  return std::ranges::all_of(axes, [&](std::int64_t axis) {
+    return axis >= 0 && axis < static_cast<std::int64_t>(rank) && std::ranges::count(axes, axis) == 1;
+  });
+}
 
 // Whether the attribute of this name says which computations an operator runs.
 bool calls_computations(std::string_view attribute);

@@ -427,6 +427,27 @@ std::optional<Padding> padding(std::string_view text) {
   return result;
 }
 
+std::optional<Padded> padded(std::int64_t size, std::int64_t low, std::int64_t high, std::int64_t interior) {
+  const auto sum = [](std::int64_t a, std::int64_t b, std::int64_t& out) {
+    return !__builtin_add_overflow(a, b, &out);
+  };
+  const std::int64_t gaps = std::max<std::int64_t>(size - 1, 0);
+  Padded result;
+  std::int64_t whole = 0;
+  const bool good = !__builtin_mul_overflow(gaps, interior, &whole) && sum(whole, size, whole) &&
+                    sum(whole, std::min<std::int64_t>(low, 0), result.left) &&
+                    sum(result.left, std::min<std::int64_t>(high, 0), result.left) &&
+                    sum(whole, low, result.size) && sum(result.size, high, result.size) && result.size >= 0;
+  result.left = std::max<std::int64_t>(result.left, 0);
+  return good ? std::optional(result) : std::nullopt;
+}
+
+std::int64_t windows(std::int64_t size, std::int64_t window, std::int64_t stride, std::int64_t dilation) {
+  std::int64_t reach = 0;
+  const bool beyond = __builtin_mul_overflow(window - 1, dilation, &reach) || reach >= size;
+  return beyond ? 0 : (size - reach - 1) / stride + 1;
+}
+
 std::optional<Window> window(std::string_view text) {
   Cursor cursor(text);
   if (!cursor.take('{')) {
@@ -473,9 +494,14 @@ std::optional<Window> window(std::string_view text) {
     result.reversed.push_back(flag != 0);
   }
   const auto fits = [&](const Integers& list) { return list.size() == rank; };
+  const auto positive = [](const Integers& list) {
+    return std::ranges::all_of(list, [](std::int64_t n) { return n >= 1; });
+  };
   const bool good = fits(result.strides) && fits(result.low) && fits(result.high) &&
                     fits(result.base_dilations) && fits(result.window_dilations) && fits(reversed) &&
-                    std::ranges::all_of(around->interior, [](std::int64_t n) { return n == 0; });
+                    std::ranges::all_of(around->interior, [](std::int64_t n) { return n == 0; }) &&
+                    positive(result.sizes) && positive(result.strides) && positive(result.base_dilations) &&
+                    positive(result.window_dilations);
   return good && cursor.ended() ? std::optional(std::move(result)) : std::nullopt;
 }
 

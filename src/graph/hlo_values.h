@@ -67,6 +67,16 @@ struct Window {
 };
 std::optional<Window> window(std::string_view text);
 
+// An axis with `interior` places between neighbours and as many around as `low` and `high` say, which cut off
+// where they are negative; nothing where a size is no number. All numbers but low and high are at least 0.
+struct Padded {
+  std::int64_t size = 0;
+  std::int64_t left = 0;  // places of the axis itself
+};
+std::optional<Padded> padded(std::int64_t size, std::int64_t low, std::int64_t high, std::int64_t interior);
+// How many windows an axis has room for.
+std::int64_t windows(std::int64_t size, std::int64_t window, std::int64_t stride, std::int64_t dilation);
+
 // `b01f_01io->b01f` as the places of [batch, features, spatial…], [outputs, inputs, spatial…] and
 // [batch, features, spatial…].
 struct Labels {

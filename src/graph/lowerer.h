@@ -121,7 +121,8 @@ class Lowerer {
 
   bool is_unknown_collective(std::uint32_t rank, NodeIndex node) const;
   bool arrive(std::uint32_t rank, NodeIndex node);
-  bool complete(const Waiting& waiting) const;
+  bool same_group(std::uint32_t rank, std::uint32_t other) const;
+  bool complete(std::uint32_t rank) const;
   bool collective(const Group& group);
   bool consistent(const std::vector<Member>& members, const rules::Lowering& lowering,
                   const std::vector<term::Frame>& frames);

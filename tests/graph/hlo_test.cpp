@@ -383,6 +383,98 @@ TEST_CASE("what is not known of a known operator makes it opaque") {
   CHECK(node(x + "y = f32[2,3] frobnicate(x), level=3") == "hlo.frobnicate(%x; level = 3) : f32[2, 3]");
 }
 
+TEST_CASE("attributes of known operators that say nothing possible are errors") {
+  const std::string start =
+      "x = f32[4,3] parameter(0)\nw = f32[3,4] parameter(1)\ni = s32[2,1] parameter(2)\n"
+      "u = f32[2,3] parameter(3)\nc = f32[] constant(0)\nk = f32[1,1,4] parameter(4)\n";
+  const auto wrong = [&](const std::string& instruction, const std::string& attribute,
+                         const std::string& value) {
+    CHECK(error(module(start + "y = " + instruction, "", kReducers)) ==
+          "graph/hlo-attribute: `" + value + "` is no value of `" + attribute + "`");
+  };
+  const std::string dot = "f32[4,4] dot(x, w), lhs_contracting_dims=";
+  wrong(dot + "{1,1}, rhs_contracting_dims={0,0}", "lhs_contracting_dims", "{1,1}");
+  wrong(dot + "{1}, rhs_contracting_dims={0,1}", "rhs_contracting_dims", "{0,1}");
+  wrong(dot + "{1}, rhs_contracting_dims={0}, lhs_batch_dims={1}, rhs_batch_dims={1}", "lhs_batch_dims",
+        "{1}");
+  wrong("f32[4,3] reverse(x), dimensions={0,0}", "dimensions", "{0,0}");
+  wrong("f32[4,3] reverse(x), dimensions={2}", "dimensions", "{2}");
+  wrong("f32[4,3] transpose(x), dimensions={0,0}", "dimensions", "{0,0}");
+  wrong("f32[4,3] transpose(x), dimensions={0}", "dimensions", "{0}");
+  wrong("f32[4,3] sort(x), dimensions={2}, to_apply=less", "dimensions", "{2}");
+  wrong("(f32[4,9], s32[4,9]) topk(x), k=9", "k", "9");
+  const std::string conv = "f32[1,1,1] convolution(k, k), dim_labels=bf0_oi0->bf0, window=";
+  wrong(conv + "{size=4}, feature_group_count=0", "feature_group_count", "0");
+  wrong(conv + "{size=4}, batch_group_count=-1", "batch_group_count", "-1");
+  for (const char* window :
+       {"{size=4 stride=0}", "{size=4 lhs_dilate=0}", "{size=4 rhs_dilate=-1}", "{size=0}"}) {
+    wrong(conv + window, "window", window);
+  }
+  for (const char* window : {"{size=1x1 rhs_dilate=1x0}", "{size=0x1}", "{size=1x1 stride=0x1}",
+                             "{size=1x1 pad=9223372036854775807_1x0_0}"}) {
+    wrong("f32[4,3] reduce-window(x, c), to_apply=sum, window=" + std::string(window), "window", window);
+  }
+  wrong("f32[4,3] pad(x, c), padding=9223372036854775807_0x0_0", "padding", "9223372036854775807_0x0_0");
+  wrong("f32[4,3] pad(x, c), padding=-9_0x0_0", "padding", "-9_0x0_0");
+  const auto gather = [](const std::string& collapsed, const std::string& map, const std::string& vector,
+                         const std::string& sizes, const std::string& offsets) {
+    return "f32[2,3] gather(x, i), offset_dims=" + offsets + ", collapsed_slice_dims=" + collapsed +
+           ", start_index_map=" + map + ", index_vector_dim=" + vector + ", slice_sizes=" + sizes;
+  };
+  CHECK(error(module(start + "y = " + gather("{0}", "{0}", "1", "{1,3}", "{1}"))) == "no error");
+  wrong(gather("{0}", "{7}", "1", "{1,3}", "{1}"), "start_index_map", "{7}");
+  wrong(gather("{0}", "{0,1}", "1", "{1,3}", "{1}"), "index_vector_dim", "1");
+  wrong(gather("{0}", "{0}", "3", "{1,3}", "{1}"), "index_vector_dim", "3");
+  wrong(gather("{0}", "{0}", "1", "{1,4}", "{1}"), "slice_sizes", "{1,4}");
+  wrong(gather("{0}", "{0}", "1", "{1}", "{1}"), "slice_sizes", "{1}");
+  wrong(gather("{1}", "{0}", "1", "{1,3}", "{1}"), "collapsed_slice_dims", "{1}");
+  wrong(gather("{0}", "{0}", "1", "{1,3}", "{2}"), "offset_dims", "{2}");
+  wrong(gather("{0}", "{0}", "1", "{1,3}", "{0,1}"), "offset_dims", "{0,1}");
+  const auto scatter = [](const std::string& windows, const std::string& inserted, const std::string& dims,
+                          const std::string& vector) {
+    return "f32[4,3] scatter(x, i, u), update_window_dims=" + windows + ", inserted_window_dims=" + inserted +
+           ", scatter_dims_to_operand_dims=" + dims + ", index_vector_dim=" + vector + ", to_apply=sum";
+  };
+  CHECK(error(module(start + "y = " + scatter("{1}", "{0}", "{0}", "1"), "", kReducers)) == "no error");
+  wrong(scatter("{5}", "{0}", "{0}", "1"), "update_window_dims", "{5}");
+  wrong(scatter("{}", "{0}", "{0}", "1"), "update_window_dims", "{}");
+  wrong(scatter("{1}", "{2}", "{0}", "1"), "inserted_window_dims", "{2}");
+  wrong(scatter("{1}", "{0}", "{-1}", "1"), "scatter_dims_to_operand_dims", "{-1}");
+  wrong(scatter("{1}", "{0}", "{0}", "-1"), "index_vector_dim", "-1");
+  CHECK(error(module("x = f32[2] parameter(0)\ny = () tuple()")) ==
+        "graph/hlo-computation: this module gives no array");
+}
+
+TEST_CASE("negative padding that leaves nothing") {
+  const std::string x = "x = f32[1,2] parameter(0)\nc = f32[] constant(0)\n";
+  CHECK(node(x + "y = f32[2,2] pad(x, c), padding=-1_2x0_0") == "hlo.broadcast(%c, [], [2, 2]) : f32[2, 2]");
+  CHECK(node(x + "y = f32[1,4] pad(x, c), padding=0_0x5_-3") == "hlo.broadcast(%c, [], [1, 4]) : f32[1, 4]");
+  CHECK(node(x + "y = f32[1,1] pad(x, c), padding=0_0x0_-1").starts_with("hlo.pad("));
+  CHECK(node(x + "y = f32[3,1] reduce-window(x, c), window={size=1x2 pad=-1_3x0_0}, to_apply=sum") ==
+        "hlo.broadcast(%c, [], [3, 1]) : f32[3, 1]");
+  CHECK(node("k = f32[1,1,2] parameter(0)\ny = f32[1,1,1] convolution(k, k), window={size=2 pad=-2_2}, "
+             "dim_labels=bf0_oi0->bf0")
+            .find("emptied = true") != std::string::npos);
+  CHECK(error(module(x + "y = f32[3,2] pad(x, c), padding=-1_2x0_0")) ==
+        "graph/result-type: `y` is f32[2,2], not f32[3,2]");
+}
+
+TEST_CASE("reductions by numbers of another kind are no known ones") {
+  const ReadOptions ranks = of_rank(0, 2);
+  const std::string reduced = " all-reduce(x), replica_groups={}, to_apply=sum";
+  for (const char* type : {"pred[4]", "s32[4]"}) {
+    const std::string x = "x = " + std::string(type) + " parameter(0)\n";
+    CHECK(node(x + "y = " + type + reduced, "y", ranks)
+              .ends_with(" unknown: what `sum` computes is not a known reduction"));
+  }
+  // Numbers are widened to be summed.
+  CHECK(node("x = bf16[4] parameter(0)\ny = bf16[4]" + reduced, "y", ranks) ==
+        "hlo.all_reduce(%x, sum; group = \"{{0,1}}\") : bf16[4]");
+  CHECK(node("x = s32[4] parameter(0)\nc = s32[] constant(0)\ny = s32[] reduce(x, c), dimensions={0}, "
+             "to_apply=sum")
+            .starts_with("hlo.reduce(%x, %c; "));
+}
+
 TEST_CASE("numbers without a sign are not read as numbers that may be negative") {
   const std::string x = "x = u32[4] parameter(0)\nz = u32[4] parameter(1)\n";
   CHECK(node(x + "y = u32[4] add(x, z)") == "hlo.add(%x, %z) : i64[4]");

@@ -122,6 +122,23 @@ def products():
     yield Pair("scattered sums in the other order", sequential, scattered.replace("{{0,1}}", "{{1,0}}"), inner, {"y": "Shard(0)"}, "y")
 
 
+def mixed():
+    """A rank in HLO text and one in JSON, whose groups have names of their own."""
+    sequential = module("a = f32[4] parameter(0)\nb = f32[4] parameter(1)\ny = f32[4] add(a, b)")
+    text = module("x = f32[4] parameter(0)\ny = f32[4] all-reduce(x), replica_groups={}, to_apply=add", ", replica_count=2")
+
+    def other(groups, name="g", op="sum"):
+        nodes = [{"name": "x", "op": "placeholder"}, {"name": "y", "op": "hlo.all_reduce", "args": [{"ref": "x"}, op], "kwargs": {"group": name}}]
+        return json.dumps({"format": "entangle-graph", "version": 1, "name": "m", "rank": 1, "world_size": 2, "source": "pytorch", "groups": groups,
+                           "inputs": ["x"], "outputs": ["y"], "nodes": [{**node, "shape": [4], "dtype": "f32"} for node in nodes]})
+    inputs = {"a": "r0.x", "b": "r1.x"}
+    for name, graph, fails in (("under another name", other({"g": [0, 1]}), ""), ("under the same name", other({"{{0,1}}": [0, 1]}, "{{0,1}}"), ""),
+                               ("in another order", other({"g": [1, 0]}), "*"), ("with another reduction", other({"g": [0, 1]}, op="max"), "*"),
+                               ("of two of the same ranks", other({"g": [0, 1], "h": [0, 1]}), "*"),
+                               ("besides one under the same name", other({"g": [0, 1], "{{0,1}}": [0, 1]}), "*")):
+        yield Pair(f"a group {name}", sequential, [text, graph], inputs, {"y": "Replicate"}, fails)
+
+
 def meshes():
     # A training step: the gradient of w is summed over the rows of the batch.
     sequential = module("""x = f32[8,4] parameter(0)
@@ -294,6 +311,16 @@ def numbers():
     plain = "x = f32[2,6] parameter(0)\nb = f32[3,4] reshape(x)\ny = f32[3,4] negate(b)"
     yield Pair("a bitcast in order", module(plain), module(memory % "1,0", one), {"x": "Replicate"}, {"y": "Replicate"})
     yield Pair("a bitcast in another order", module(plain), module(memory % "0,1", one), {"x": "Replicate"}, {"y": "Replicate"}, "y|b")
+    for name, ours, theirs, fails in (("a pad", "x = f32[1] parameter(0)\nk = f32[] constant(7)\ny = f32[2] pad(x, k), padding=-1_2", "7", ""),
+                                      ("a pad with another value", "x = f32[1] parameter(0)\nk = f32[] constant(7)\ny = f32[2] pad(x, k), padding=-1_2", "6", "y"),
+                                      ("a window", "x = f32[2] parameter(0)\nk = f32[] constant(0)\ny = f32[2] reduce-window(x, k), window={size=2 pad=-2_3}, "
+                                       "to_apply=add", "0", "")):
+        size = 1 if "pad(" in ours else 2
+        yield Pair(f"{name} of which nothing is left", module(ours), module(f"x = f32[{size}] parameter(0)\nk = f32[] constant({theirs})\n"
+                   "y = f32[2] broadcast(k), dimensions={}", one), {"x": "Replicate"}, {"y": "Replicate"}, fails)
+    joined = module("m = pred[4] parameter(0)\ny = pred[4] all-reduce(m), replica_groups={}, to_apply=add", one)
+    yield Pair("truths that are joined by a sum of numbers", module("a = pred[4] parameter(0)\nb = pred[4] parameter(1)\ny = pred[4] or(a, b)"), joined,
+               {"a": "r0.m", "b": "r1.m"}, {"y": "Replicate"}, "y")
     for op in ("or", "and"):
         for reducer, fails in (("either", "" if op == "or" else "y"), ("both", "" if op == "and" else "y")):
             yield Pair(f"{op} of truths, joined by {reducer}", module(f"a = pred[4] parameter(0)\nb = pred[4] parameter(1)\ny = pred[4] {op}(a, b)"),
@@ -328,7 +355,7 @@ def main(arguments):
     for manifest, fails in examples():
         if pattern in manifest.name:
             judged(manifest.name, complaint(Pair("", "", "", {}, {}, fails), *run(program, manifest)))
-    for number, pair in enumerate(p for group in (products, meshes, shares, unknowns, loops, numbers, own_operators) for p in group()):
+    for number, pair in enumerate(p for group in (products, mixed, meshes, shares, unknowns, loops, numbers, own_operators) for p in group()):
         if pattern not in pair.name:
             continue
         with tempfile.TemporaryDirectory() as scratch:
