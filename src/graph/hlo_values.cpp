@@ -7,121 +7,14 @@
 #include <utility>
 
 #include "entangle/support/text.h"
-#include "entangle/sym/scalar.h"
+#include "hlo_cursor.h"
 
 namespace entangle::graph::hlo {
 
 using sym::Int;
-using sym::Scalar;
 using tensor::Attr;
 
 namespace {
-
-bool is_space(char c) {
-  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
-// What words and numbers are made of.
-bool is_plain(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' ||
-         c == '-' || c == '+' || c == '%';
-}
-
-// Reads a value from its beginning to its end.
-class Cursor {
- public:
-  explicit Cursor(std::string_view text) : text_(text) { skip(); }
-
-  bool ended() const { return at_ >= text_.size(); }
-  bool next_is(char c) const { return at_ < text_.size() && text_[at_] == c; }
-  bool take(char c) {
-    if (!next_is(c)) {
-      return false;
-    }
-    ++at_;
-    skip();
-    return true;
-  }
-  std::string_view word() {
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && is_plain(text_[at_])) {
-      ++at_;
-    }
-    const std::string_view result = text_.substr(begin, at_ - begin);
-    skip();
-    return result;
-  }
-  // With its quotes; "" when there is none.
-  std::string_view quoted() {
-    if (!next_is('"')) {
-      return {};
-    }
-    const std::size_t begin = at_++;
-    while (at_ < text_.size() && text_[at_] != '"') {
-      at_ += text_[at_] == '\\' ? 2 : 1;
-    }
-    at_ = std::min(at_ + 1, text_.size());
-    const std::string_view result = text_.substr(begin, at_ - begin);
-    skip();
-    return result;
-  }
-  void pass() { ++at_, skip(); }
-  // Passes a bracket and everything up to the one that closes it.
-  void pass_brackets() {
-    int depth = 0;
-    do {
-      if (next_is('"')) {
-        quoted();
-        continue;
-      }
-      depth += next_is('{') || next_is('[') || next_is('(') ? 1 : 0;
-      depth -= next_is('}') || next_is(']') || next_is(')') ? 1 : 0;
-      pass();
-    } while (depth > 0 && !ended());
-  }
-  std::optional<std::int64_t> number() { return integer(word()); }
-
-  // `open` entries, separated by commas, `close`.
-  template <class Entry>
-  bool list(char open, char close, const Entry& entry) {
-    if (!take(open)) {
-      return false;
-    }
-    while (!take(close)) {
-      if (!entry()) {
-        return false;
-      }
-      if (!take(',') && !next_is(close)) {
-        return false;
-      }
-    }
-    return true;
-  }
-  bool integers(char open, char close, Integers& out) {
-    return list(open, close, [&] {
-      const std::optional<std::int64_t> one = number();
-      out.push_back(one.value_or(0));
-      return one.has_value();
-    });
-  }
-
- private:
-  void skip() {
-    while (at_ < text_.size()) {
-      if (is_space(text_[at_])) {
-        ++at_;
-      } else if (text_.substr(at_, 2) == "/*") {
-        const std::size_t end = text_.find("*/", at_ + 2);
-        at_ = end == std::string_view::npos ? text_.size() : end + 2;
-      } else {
-        return;
-      }
-    }
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-};
 
 std::vector<std::string_view> parts(std::string_view text, char separator) {
   std::vector<std::string_view> result;
@@ -147,100 +40,6 @@ std::optional<Integers> by_axis(std::string_view text) {
   }
   return result;
 }
-
-// A number as graphs hold them.
-std::optional<Attr> number(std::string_view text) {
-  if (const auto whole = integer(text)) {
-    return Attr::of(Int(*whole));
-  }
-  const std::optional<Scalar> scalar = Scalar::from_decimal_text(text);
-  if (!scalar) {
-    return std::nullopt;
-  }
-  const bool integral = text.find_first_of(".eEn") == std::string_view::npos;
-  const std::optional<Int> whole = integral && !scalar->is_infinite() ? scalar->as_int() : std::nullopt;
-  return whole ? Attr::of(*whole) : Attr::of(*scalar);
-}
-
-// Reads the value of a constant.
-class LiteralReader {
- public:
-  LiteralReader(std::string_view text, const tensor::TensorType& type) : cursor_(text), type_(type) {}
-
-  Literal run() {
-    Literal result;
-    // Older versions write the shape in front.
-    Cursor shape = cursor_;
-    if (!shape.word().empty() && shape.next_is('[')) {
-      shape.pass_brackets();
-      Cursor behind = shape;
-      if (behind.next_is('{')) {
-        behind.pass_brackets();
-      }
-      cursor_ = behind.ended() ? shape : behind;
-    }
-    std::optional<Attr> value = entry(0);
-    if (kind_ == Literal::Kind::value && value && cursor_.ended()) {
-      result.value = *value;
-      result.kind = Literal::Kind::value;
-    } else if (kind_ == Literal::Kind::elided || (kind_ == Literal::Kind::not_a_number && cursor_.ended())) {
-      result.kind = kind_;
-    }
-    return result;
-  }
-
- private:
-  std::optional<Attr> entry(std::size_t axis) {
-    if (axis < type_.rank()) {
-      return list(axis);
-    }
-    const std::string_view word = cursor_.word();
-    if (type_.dtype == tensor::DType::b8) {
-      const std::optional<bool> value = word == "1" ? true : word == "0" ? false : truth(word);
-      return value ? std::optional(Attr::of(*value)) : std::nullopt;
-    }
-    if (tensor::is_float(type_.dtype) && (word == "nan" || word == "-nan")) {
-      if (cursor_.next_is('(')) {  // its bits
-        cursor_.pass_brackets();
-      }
-      kind_ = Literal::Kind::not_a_number;
-      return Attr::name("nan");
-    }
-    const std::optional<Attr> value = number(word);
-    const bool whole = value && value->kind() == Attr::Kind::integer;
-    if (tensor::is_integer(type_.dtype) && value && !whole) {
-      const bool large =
-          !value->as_scalar().is_infinite() && word.find_first_of(".eE") == std::string_view::npos;
-      return large ? value : std::nullopt;
-    }
-    return value;
-  }
-
-  std::optional<Attr> list(std::size_t axis) {
-    std::vector<Attr> entries;
-    const std::int64_t size = type_.shape[axis].value();
-    const bool closed = cursor_.list('{', '}', [&] {
-      if (Cursor ahead = cursor_; ahead.word() == "...") {
-        kind_ = Literal::Kind::elided;
-        return false;
-      }
-      std::optional<Attr> one = entry(axis + 1);
-      if (!one || static_cast<std::int64_t>(entries.size()) == size) {
-        return false;
-      }
-      entries.push_back(*one);
-      return true;
-    });
-    if (!closed || static_cast<std::int64_t>(entries.size()) != size) {
-      return std::nullopt;
-    }
-    return Attr::list(entries);
-  }
-
-  Cursor cursor_;
-  const tensor::TensorType& type_;
-  Literal::Kind kind_ = Literal::Kind::value;
-};
 
 }  // namespace
 
@@ -646,10 +445,6 @@ std::map<std::string_view, std::string> fields(std::string_view text) {
     }
   }
   return result;
-}
-
-Literal literal(std::string_view text, const tensor::TensorType& type) {
-  return LiteralReader(text, type).run();
 }
 
 }  // namespace entangle::graph::hlo
