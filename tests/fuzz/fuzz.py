@@ -11,7 +11,6 @@ import json
 import pathlib
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 
@@ -22,9 +21,9 @@ import available  # noqa: E402
 if (code := available.elsewhere()) is not None:
     sys.exit(code)
 import programs  # noqa: E402
+from checking import BATCH, verdicts  # noqa: E402
 
 SEEDS = range(9)
-BATCH = 60  # manifests given to the program at once
 
 
 def graph(nodes, values, inputs, rank, ranks, outputs):
@@ -92,16 +91,6 @@ def pairs(seed, variants):
         changed = programs.mistake(pair, source)
         if changed is not None:
             yield changed
-
-
-def verdicts(program, rules, folders):
-    command = [program, "check", "--rules", rules, "--time-limit", "5", "--json", "-", *(str(f / "manifest.yaml") for f in folders)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    try:
-        results = json.loads(done.stdout)["results"]
-    except (json.JSONDecodeError, KeyError):
-        return None, f"exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
-    return ["bad input" if "error" in r else r["verdict"] for r in results], [r.get("error") for r in results]
 
 
 def main():
