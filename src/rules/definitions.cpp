@@ -71,30 +71,52 @@ class Order {
   explicit Order(const std::unordered_map<std::string_view, Definition>& definitions)
       : definitions_(definitions) {}
 
+  // Without recursion: a file may hold a chain of any length.
   void add(const Definition& definition) {
-    if (!seen_.insert(&definition).second) return;
-    visit(definition.text->body);
-    order_.push_back(&definition);
+    enter(definition);
+    while (!open_.empty()) {
+      std::vector<const Definition*>& used = open_.back().used;
+      if (used.empty()) {
+        order_.push_back(open_.back().definition);
+        open_.pop_back();
+        continue;
+      }
+      const Definition& next = *used.back();
+      used.pop_back();
+      enter(next);
+    }
   }
   const std::vector<const Definition*>& order() const { return order_; }
 
  private:
-  void visit(const syntax::Node& node) {
+  struct Open {
+    const Definition* definition;
+    std::vector<const Definition*> used;  // that were not looked at yet
+  };
+
+  void enter(const Definition& definition) {
+    if (!seen_.insert(&definition).second) return;
+    Open& open = open_.emplace_back(Open{&definition, {}});
+    find_used(definition.text->body, open.used);
+  }
+
+  void find_used(const syntax::Node& node, std::vector<const Definition*>& used) const {
     if (node.kind == syntax::NodeKind::call) {
       const auto found = definitions_.find(node.children[0].text);
-      if (found != definitions_.end()) add(found->second);
+      if (found != definitions_.end()) used.push_back(&found->second);
     }
-    for (const syntax::Node& child : node.children) visit(child);
-    for (const syntax::Node& child : node.parts->others) visit(child);
+    for (const syntax::Node& child : node.children) find_used(child, used);
+    for (const syntax::Node& child : node.parts->others) find_used(child, used);
     for (const std::vector<syntax::Item>* items : {&node.parts->items, &node.parts->attributes}) {
       for (const syntax::Item& item : *items) {
-        for (const syntax::Node& part : item.parts) visit(part);
+        for (const syntax::Node& part : item.parts) find_used(part, used);
       }
     }
   }
 
   const std::unordered_map<std::string_view, Definition>& definitions_;
   std::unordered_set<const Definition*> seen_;
+  std::vector<Open> open_;
   std::vector<const Definition*> order_;
 };
 

@@ -1,5 +1,7 @@
-"""What the program says of many pairs at once."""
+"""What fuzz.py and draws.py share: their options, and what the program says of many pairs at once."""
+import argparse
 import json
+import pathlib
 import subprocess
 
 BATCH = 60  # manifests given to the program at once
@@ -14,3 +16,14 @@ def verdicts(program, rules, folders):
     except (json.JSONDecodeError, KeyError):
         return None, f"exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
     return ["bad input" if "error" in r else r["verdict"] for r in results], [r.get("error") for r in results]
+
+
+def arguments(description, variants):
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("--rules", default=str(pathlib.Path(__file__).resolve().parents[2] / "rules" / "aten.rules"))
+    parser.add_argument("--count", type=int, default=100, help="sequential programs")
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--variants", type=int, default=variants, help="mistakes for each")
+    parser.add_argument("--keep", help="a folder for the programs that fail")
+    return parser.parse_args()

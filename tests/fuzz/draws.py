@@ -6,7 +6,6 @@ several calls draw for one tensor, and have another order or each other's number
 Ends with the line `N pairs: …`.
 
 Calls of several ranks draw the same mask if they are the k-th of one operator on each and for one tensor; all others draw apart."""
-import argparse
 import collections
 import functools
 import itertools
@@ -20,7 +19,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 import dropouts  # noqa: E402
-from checking import BATCH, verdicts  # noqa: E402
+from checking import BATCH, arguments, verdicts  # noqa: E402
 
 LAYOUTS = [  # shards, micro-batches, replicas, rows
     (2, 1, 1, 1), (1, 2, 1, 1), (1, 1, 2, 2), (2, 2, 1, 1), (2, 1, 2, 1), (1, 2, 2, 1), (3, 1, 1, 1), (1, 1, 1, 2), (2, 1, 1, 2)]
@@ -297,14 +296,7 @@ def complaint(label, state, verdict):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program")
-    parser.add_argument("--rules", default=str(pathlib.Path(__file__).resolve().parents[2] / "rules" / "aten.rules"))
-    parser.add_argument("--count", type=int, default=100, help="sequential programs")
-    parser.add_argument("--seed", type=int, default=0, help="the first seed")
-    parser.add_argument("--variants", type=int, default=3, help="mistakes for each")
-    parser.add_argument("--keep", help="a folder for the programs that fail")
-    options = parser.parse_args()
+    options = arguments(__doc__, 3)
     counts, failed, waiting = collections.Counter(), 0, []
     scratch = pathlib.Path(tempfile.mkdtemp())
 

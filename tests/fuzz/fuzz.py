@@ -5,7 +5,6 @@ that does not may be said to refine. Skipped (exit code 77) where no Python has 
 
 Where a sequential element is no number (a division by zero, the logarithm of a negative number) nothing is compared; a pair that differs
 only in that the ranks' element is none is counted apart."""
-import argparse
 import collections
 import json
 import pathlib
@@ -21,7 +20,7 @@ import available  # noqa: E402
 if (code := available.elsewhere()) is not None:
     sys.exit(code)
 import programs  # noqa: E402
-from checking import BATCH, verdicts  # noqa: E402
+from checking import BATCH, arguments, verdicts  # noqa: E402
 
 SEEDS = range(9)
 
@@ -94,14 +93,7 @@ def pairs(seed, variants):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program")
-    parser.add_argument("--rules", default=str(pathlib.Path(__file__).resolve().parents[2] / "rules" / "aten.rules"))
-    parser.add_argument("--count", type=int, default=100, help="sequential programs")
-    parser.add_argument("--seed", type=int, default=0, help="the first seed")
-    parser.add_argument("--variants", type=int, default=4, help="mistakes for each")
-    parser.add_argument("--keep", help="a folder for the programs that fail")
-    options = parser.parse_args()
+    options = arguments(__doc__, 4)
     counts, failed, errors = collections.Counter(), 0, collections.Counter()
     scratch = pathlib.Path(tempfile.mkdtemp())
     waiting = []

@@ -210,3 +210,19 @@ TEST_CASE("what a shared body draws makes the lowering random") {
   CHECK(loaded.rules->lowerings()[0].random);
   CHECK(!loaded.rules->lowerings().head(1).random);
 }
+
+TEST_CASE("chains of definitions of any length, whatever their order") {
+  const auto chain = [](int length, const std::string& arguments) {
+    std::string text;
+    for (int k = 0; k < length; ++k) {
+      text += "def f" + std::to_string(k) + "(x: tensor) = f" + std::to_string(k + 1) + arguments + ";\n";
+    }
+    return text + "def f" + std::to_string(length) + "(x: tensor) = exp(x); lower a(x: tensor): f0(x);";
+  };
+  check_use(chain(1500, "(x)"), "exp(x)", true);
+  // Putting them in order must not need a stack that is as deep.
+  const Loaded loaded = load_rules_text("uses.rules", kOperators + chain(100000, "(x, x)"), {});
+  CHECK(loaded.rules == nullptr);
+  CHECK(loaded.diagnostics.size() == 100000);
+  CHECK(loaded.diagnostics[0].id == "rules/arity");
+}
