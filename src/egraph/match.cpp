@@ -195,7 +195,7 @@ NormaliseRules::Normal NormaliseRules::compile(const rules::Lemma& lemma) {
   for (const Expr& arg : lemma.left.args) {
     operands.push_back(&arg);
   }
-  collect_demands(lemma.trigger, operands, result.demands, result.trigger);
+  collect_demands(lemma, operands, result.demands, result.trigger);
   result.by_types = says_by_types(lemma);
   result.operand = operand_of_right(lemma);
   result.of_uniform = needs_uniform(lemma);

@@ -1,6 +1,7 @@
 // f(.., p, ..): the operators with a trait, and at which operands and axes they have it.
 
 #include <algorithm>
+#include <numeric>
 
 #include "egraph/impl.h"
 #include "egraph/run.h"
@@ -29,6 +30,45 @@ bool neighbours(const term::Correspondence& first, const term::Correspondence& s
 
 }  // namespace
 
+void Application::look_at(EGraph& graph, const term::NodeView& node) {
+  const EGraph::Impl& inside = graph.impl();
+  if (operands_ == node.children.data() && count_ == node.children.size() &&
+      merges_ == inside.merge_log.size() && count_ > 0) {
+    return;
+  }
+  operands_ = node.children.data();
+  count_ = node.children.size();
+  merges_ = inside.merge_log.size();
+  info_ = nullptr;
+  focus.op = node.op;
+  focus.attrs = node.attrs;
+  focus.children.clear();
+  for (const TermId child : node.children) {
+    focus.children.push_back(graph.find(child));
+  }
+  hash = node_hash(node.op, node.attrs, focus.children);
+  again.assign(count_, false);
+  if (inside.commutative(node.op)) {
+    order_.resize(count_);
+    std::iota(order_.begin(), order_.end(), 0U);
+    std::ranges::stable_sort(order_, {}, [&](std::uint32_t j) { return focus.children[j]; });
+    for (std::size_t k = 1; k < count_; ++k) {
+      again[order_[k]] = focus.children[order_[k]] == focus.children[order_[k - 1]];
+    }
+  }
+}
+
+const term::AxisInfo& Application::axes(EGraph& graph) {
+  if (info_ == nullptr) {
+    Small<const tensor::TensorType*, 16> types;
+    for (const TermId child : focus.children) {
+      types.push(&graph.type(child));
+    }
+    info_ = &graph.typing().axes(focus.op, focus.attrs, types.span());
+  }
+  return *info_;
+}
+
 bool Run::generic(const Expr& pattern, const term::NodeView& node, const Path* path, Next next) {
   if (generic_ == nullptr || frame_.focus != nullptr || pattern.args.size() != 1 ||
       pattern.shift != rules::Shift::none || node.op == rules::kNoOp ||
@@ -45,25 +85,17 @@ bool Run::generic(const Expr& pattern, const term::NodeView& node, const Path* p
     return false;
   }
 
-  term::Focus focus;
-  focus.op = node.op;
-  focus.attrs = node.attrs;
-  Small<const tensor::TensorType*, 16> types;
-  for (const TermId child : node.children) {
-    focus.children.push_back(graph_.find(child));
-    types.push(&graph_.type(child));
-  }
-  const bool commutative = inside.commutative(node.op);
+  Application own;
+  Application& application = application_ != nullptr ? *application_ : own;
+  application.look_at(graph_, node);
+  term::Focus& focus = application.focus;
+  focus.hash = application.hash;
   const bool any_operand = inner.kind == ExprKind::variable;
   const auto at_operands = [&](const term::Correspondence* correspondence, auto has) {
     const std::size_t before = successes_;
     for (std::size_t j = 0; j < focus.children.size(); ++j) {
-      if (!has(j) || !may_match(focus.children[j])) {
+      if (!has(j) || application.again[j] || !may_match(focus.children[j]) || is_old(focus.children[j])) {
         continue;
-      }
-      const auto end = focus.children.begin() + static_cast<std::ptrdiff_t>(j);
-      if (commutative && std::find(focus.children.begin(), end, focus.children[j]) != end) {
-        continue;  // the same operand again
       }
       if (focused(inner, focus, j, correspondence, path, next)) {
         return true;
@@ -79,14 +111,22 @@ bool Run::generic(const Expr& pattern, const term::NodeView& node, const Path* p
   if (generic_->trait == Trait::elementwise) {
     return at_operands(nullptr, [](std::size_t) { return true; });
   }
-  const term::AxisInfo& info = graph_.typing().axes(node.op, node.attrs, types.span());
+  const term::AxisInfo& info = application.axes(graph_);
   if (generic_->trait == Trait::linear) {
     return at_operands(nullptr, [&](std::size_t j) { return j < info.linear.size() && info.linear[j]; });
   }
   const std::vector<term::Correspondence>& all = generic_->trait == Trait::reduces_sum   ? info.sums
                                                  : generic_->trait == Trait::reduces_max ? info.maxima
                                                                                          : info.maps;
+  const bool alone = std::any_of(demands_.begin(), demands_.end(),
+                                 [](const Demand& demand) { return demand.kind == Demand::Kind::alone; });
   for (const term::Correspondence& correspondence : all) {
+    focus.hash =
+        support::hash_combine(application.hash, static_cast<std::uint64_t>(&correspondence - all.data()));
+    if (alone && std::count_if(correspondence.operands.begin(), correspondence.operands.end(),
+                               [](int axis) { return axis != term::kNoAxis; }) > 1) {
+      continue;
+    }
     if (generic_->trait == Trait::maps_pair &&
         std::none_of(all.begin(), all.end(),
                      [&](const term::Correspondence& other) { return neighbours(correspondence, other); })) {

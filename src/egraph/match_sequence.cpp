@@ -2,6 +2,7 @@
 // comprehensions.
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "egraph/impl.h"
@@ -40,6 +41,20 @@ std::size_t Run::least_length(const Expr& item) {
   }
   const Expr& inner = item.kind == ExprKind::star ? item.args[0] : item;
   return inner.kind == ExprKind::comprehension || inner.type.nonempty ? 1 : 0;
+}
+
+bool Run::grows_by_elements(const Expr& item) const {
+  const Expr* comprehension = comprehension_in(item);
+  if (comprehension == nullptr) {
+    return false;
+  }
+  const auto is_free = [&](const Expr& list) {
+    return list.kind == ExprKind::variable && list.slot < frame_.slots.size() && !frame_.slots[list.slot];
+  };
+  const Expr& over = comprehension->args[1];
+  return over.kind == ExprKind::call && over.builtin == rules::Builtin::zip
+             ? std::ranges::all_of(over.args, is_free)
+             : is_free(over);
 }
 
 bool Run::run(const Expr& item, std::span<const TermId> operands, const Path* path, Next next) {
@@ -90,6 +105,9 @@ bool Run::sequence(Exprs items, std::span<const TermId> operands, const Path* pa
   const std::size_t most = operands.size() - others;
   least = last_run ? most : least;
   const Expr* after = items.size() > 1 && !is_run(*items[1]) ? items[1] : nullptr;
+  if (least < most && grows_by_elements(first)) {
+    return growing(items, operands, least, most, path, next);
+  }
   for (std::size_t length = least; length <= most; ++length) {
     if (after != nullptr && !plausible(*after, operands[length])) {
       continue;
@@ -269,6 +287,9 @@ struct Run::Zip {
   const Expr* rest = nullptr;
   std::vector<TermId> left;
   std::vector<char> taken;
+  // Of a run of unknown length: from where on it may end, and what matches the operands after it.
+  const std::function<bool(std::size_t)>* after = nullptr;
+  std::size_t least = 0;
 
   // False if the lists are not what a pattern may range over.
   bool open(const Expr& pattern, std::span<const TermId> over_operands, const Path* around) {
@@ -329,7 +350,31 @@ bool Run::comprehension(const Expr& pattern, std::span<const TermId> operands, c
   return element(zip, 0, next);
 }
 
+bool Run::growing(Exprs items, std::span<const TermId> operands, std::size_t least, std::size_t most,
+                  const Path* path, Next next) {
+  Zip zip;
+  if (!zip.open(*comprehension_in(*items[0]), operands.first(most), path)) {
+    return false;
+  }
+  const std::function<bool(std::size_t)> after = [&](std::size_t length) {
+    const bool may_follow = items.size() == 1 || is_run(*items[1]) || plausible(*items[1], operands[length]);
+    return may_follow && sequence(items.subspan(1), operands.subspan(length), path, next);
+  };
+  zip.after = &after;
+  zip.least = least;
+  return element(zip, 0, next);
+}
+
 bool Run::element(Zip& zip, std::size_t k, Next next) {
+  if (zip.after != nullptr) {
+    auto others = [&] { return (*zip.after)(k); };
+    if (k >= zip.least && zipped(zip, 0, others)) {
+      return true;
+    }
+    if (k == zip.operands.size()) {
+      return false;
+    }
+  }
   if (k == zip.operands.size()) {
     if (zip.rest == nullptr) {
       return zipped(zip, 0, next);

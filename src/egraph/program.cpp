@@ -45,26 +45,63 @@ const Expr* listed(const Expr& expr) {
   return list->kind == ExprKind::variable ? list : nullptr;
 }
 
-void collect_demands(std::span<const Expr> trigger, std::span<const Expr* const> patterns,
+namespace {
+
+// Of the variables that must be a scalar everywhere where the condition holds: those that it compares with
+// something by what they are.
+void collect_uniforms(const Expr& condition, std::vector<Demand>& demands) {
+  if (condition.kind != ExprKind::binary) {
+    return;
+  }
+  if (condition.operation == rules::Operation::logical_and) {
+    collect_uniforms(condition.args[0], demands);
+    collect_uniforms(condition.args[1], demands);
+  } else if (condition.operation == rules::Operation::equal) {
+    for (const Expr& side : condition.args) {
+      if (side.kind == ExprKind::call && side.builtin == rules::Builtin::uniform && side.args.size() == 1 &&
+          side.args[0].kind == ExprKind::variable && !side.args[0].type.is_list()) {
+        demands.push_back({nullptr, side.args[0].slot, Demand::Kind::uniform});
+      }
+    }
+  }
+}
+
+// `forall y @ b: false`
+bool says_alone(const Expr& conjunct) {
+  return conjunct.kind == ExprKind::others && conjunct.binders.size() > 1 &&
+         conjunct.args[0].kind == ExprKind::literal && conjunct.args[0].value == tensor::Attr::of(false);
+}
+
+}  // namespace
+
+void collect_demands(const rules::Lemma& lemma, std::span<const Expr* const> patterns,
                      std::vector<Demand>& demands, std::vector<const Expr*>& rest) {
+  for (const Expr& condition : lemma.when) {
+    collect_uniforms(condition, demands);
+  }
   std::vector<const Expr*> parts;
   for (const Expr* pattern : patterns) {
     find_parts(*pattern, parts);
   }
-  for (const Expr& conjunct : trigger) {
+  for (const Expr& conjunct : lemma.trigger) {
+    if (says_alone(conjunct)) {
+      demands.push_back({nullptr, rules::kNoSlot, Demand::Kind::alone});
+      continue;
+    }
     const bool negated =
         conjunct.kind == ExprKind::unary && conjunct.operation == rules::Operation::logical_not;
     const Expr& asked = negated ? conjunct.args[0] : conjunct;
+    const Demand::Kind kind = negated ? Demand::Kind::unnamed : Demand::Kind::named;
     bool answered = false;
     if (asked.kind == ExprKind::call && asked.builtin == rules::Builtin::named && asked.args.size() == 1) {
       const Expr& term = asked.args[0];
       if (term.kind == ExprKind::variable) {
-        demands.push_back({nullptr, term.slot, !negated});
+        demands.push_back({nullptr, term.slot, kind});
       } else {
         const std::string text = rules::to_string(term);
         for (const Expr* part : parts) {
           if (rules::to_string(*part) == text) {
-            demands.push_back({part, rules::kNoSlot, !negated});
+            demands.push_back({part, rules::kNoSlot, kind});
             answered = true;
           }
         }
@@ -109,6 +146,8 @@ unsigned reach(const Expr& pattern) {
 // `extra` levels below them).
 class Locality {
  public:
+  static constexpr unsigned kAnyDepth = Rule::kDeepest;
+
   Locality(const rules::RuleSet& rules, const Rule& rule) : rules_(rules), rule_(rule) {}
 
   unsigned extra() const { return extra_; }
@@ -170,8 +209,12 @@ class Locality {
   }
   bool local_predicate(const Expr& use, unsigned below) {
     const rules::Predicate* predicate = rules_.find_predicate(use.name);
-    if (predicate == nullptr || !open_.insert(use.name).second) {
-      return false;  // recursive: it may look at anything
+    if (predicate == nullptr) {
+      return false;
+    }
+    if (!open_.insert(use.name).second) {
+      extra_ = kAnyDepth;  // recursive: it may look at anything below
+      return true;
     }
     const bool result = std::all_of(use.args.begin(), use.args.end(),
                                     [&](const Expr& arg) { return visited(arg) && local(arg, below); }) &&
@@ -204,7 +247,7 @@ void find_reach(const rules::RuleSet& rules, Rule& rule) {
                std::all_of(lemma.when.begin(), lemma.when.end(), is_local) &&
                std::all_of(lemma.trigger.begin(), lemma.trigger.end(), is_local) && is_local(*rule.right) &&
                (rule.left_is_goal || is_local(*rule.left));
-  rule.depth += locality.extra();
+  rule.depth = std::min(rule.depth + locality.extra(), Rule::kDeepest);
 }
 
 // Whether an expression depends on shapes, types and attributes only; `building`: whether that is all that
@@ -242,6 +285,95 @@ bool is_pure(const Expr& expr, bool building = false) {
          std::all_of(expr.attrs.begin(), expr.attrs.end(), pure);
 }
 
+// The parts of an expression, but for what `f(.., t, .. | y @ b => e)` puts in the places of operands.
+template <class Visit>
+void visit_outside(const Expr& expr, const Visit& visit) {
+  visit(expr);
+  if (expr.kind == ExprKind::generic && expr.args.size() > 1) {
+    return;
+  }
+  for (const Expr& arg : expr.args) {
+    visit_outside(arg, visit);
+  }
+  for (const Expr& attr : expr.attrs) {
+    visit_outside(attr, visit);
+  }
+}
+
+template <class Visit>
+void visit_all(const Expr& expr, const Visit& visit) {
+  visit(expr);
+  for (const Expr& arg : expr.args) {
+    visit_all(arg, visit);
+  }
+  for (const Expr& attr : expr.attrs) {
+    visit_all(attr, visit);
+  }
+}
+
+// Whether what a match says of other operands than its own is a matter of their types.
+bool depends_on_operand(const rules::Lemma& lemma) {
+  bool result = true;
+  const auto visit = [&](const Expr& part) {
+    result = result && part.kind != ExprKind::others && part.kind != ExprKind::generic;
+  };
+  for (const std::vector<Expr>* conjuncts : {&lemma.when, &lemma.trigger}) {
+    for (const Expr& conjunct : *conjuncts) {
+      if (!says_alone(conjunct)) {
+        visit_all(conjunct, visit);
+      }
+    }
+  }
+  return result;
+}
+
+// Whether `own` is what becomes of the operand `pattern` where `other` becomes of every other operand y,
+// which has the axis as b.
+bool same_of_all(const Expr& own, const Expr& other, const rules::Lemma& lemma,
+                 std::span<const rules::Slot> binders) {
+  if (other.kind == ExprKind::variable && other.slot == binders[0]) {
+    return rules::to_string(own) == rules::to_string(lemma.left.args[0]);
+  }
+  if (other.kind == ExprKind::variable && other.slot == binders[1]) {
+    return own.kind == ExprKind::variable && own.slot == lemma.generic->axis;
+  }
+  const auto same = [&](const Expr& a, const Expr& b) { return same_of_all(a, b, lemma, binders); };
+  return own.kind == other.kind && own.operation == other.operation && own.builtin == other.builtin &&
+         own.value == other.value && own.op == other.op && own.slot == other.slot && own.name == other.name &&
+         own.binders.empty() && other.binders.empty() && std::ranges::equal(own.args, other.args, same) &&
+         std::ranges::equal(own.attrs, other.attrs, same);
+}
+
+void add_slots(const Expr& expr, std::set<rules::Slot>& slots) {
+  visit_all(expr, [&](const Expr& part) {
+    if (part.kind == ExprKind::variable) {
+      slots.insert(part.slot);
+    }
+  });
+}
+
+// Whether the right side is the same term whichever operand matches the pattern.
+void find_alike(Rule& rule) {
+  const rules::Lemma& lemma = *rule.lemma;
+  if (!lemma.generic || rule.goals.size() != 1 || lemma.left.kind != ExprKind::generic) {
+    return;
+  }
+  bool alike = true;
+  std::set<rules::Slot> slots;
+  const auto visit = [&](const Expr& part) {
+    if (part.kind == ExprKind::generic) {
+      alike = alike && part.args.size() == 2 && part.binders.size() == 2 &&
+              same_of_all(part.args[0], part.args[1], lemma, part.binders);
+      add_slots(part.args[part.args.size() - 1], slots);
+    } else if (part.kind == ExprKind::variable) {
+      slots.insert(part.slot);
+    }
+  };
+  visit_outside(*rule.right, visit);
+  rule.alike = alike && rule.pure_right;
+  rule.alike_slots.assign(slots.begin(), slots.end());
+}
+
 bool expands(const Expr& expr) {
   const bool others = expr.kind == ExprKind::generic && expr.args.size() > 1;
   return others || (listed(expr) != nullptr && nesting(expr.args[0]) > 0) ||
@@ -263,11 +395,20 @@ Rule compile(const rules::RuleSet& rules, std::uint32_t index, bool backwards) {
   for (const rules::Goal& goal : rule.goals) {
     patterns.push_back(goal.pattern);
   }
-  collect_demands(lemma.trigger, patterns, rule.demands, rule.trigger);
+  collect_demands(lemma, patterns, rule.demands, rule.trigger);
   rule.pure =
       std::all_of(lemma.when.begin(), lemma.when.end(), [](const Expr& part) { return is_pure(part); });
+  if (rule.pure) {
+    std::set<rules::Slot> slots;
+    for (const Expr& conjunct : lemma.when) {
+      add_slots(conjunct, slots);
+    }
+    rule.asked_slots.assign(slots.begin(), slots.end());
+  }
   rule.pure_right = is_pure(*rule.right, true) && (rule.left_is_goal || is_pure(*rule.left, true));
   rule.expands = expands(*rule.right);
+  rule.by_operand = lemma.left.kind == ExprKind::generic && rule.local && depends_on_operand(lemma);
+  find_alike(rule);
   return rule;
 }
 

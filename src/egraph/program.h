@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "egraph/run.h"
@@ -21,12 +22,21 @@ struct Rule {
   const rules::Expr* right = nullptr;
   std::vector<Demand> demands;
   std::vector<const rules::Expr*> trigger;  // but for the demands
-  bool local = true;                        // depends on nothing but what is within `depth` below the root
+  // Levels below a class that are told apart.
+  static constexpr unsigned kDeepest = std::numeric_limits<std::uint8_t>::max() - 1;
+  bool local = true;  // depends on nothing but what is within `depth` below the root
   unsigned depth = 1;
   // `when` asks for shapes and attributes only: its answer for given bindings never changes.
   bool pure = true;
   // Likewise whether the right side (and the left side, if that is built) is defined.
   bool pure_right = true;
+  // Of f(.., p, ..), beside f and its operands, a match depends on nothing but what is below the one that
+  // matches p.
+  bool by_operand = false;
+  std::vector<rules::Slot> asked_slots;  // the variables of `when`, if it is pure
+  // It gives the same whichever operand matches p; of the variables, that depends on these.
+  bool alike = false;
+  std::vector<rules::Slot> alike_slots;
   bool expands = false;  // the right side makes terms one by one for a list or for the other operands
 };
 

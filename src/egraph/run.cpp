@@ -202,7 +202,12 @@ bool Run::demanded(const Expr& pattern, TermId id) const {
     const bool meant = demand.pattern != nullptr
                            ? demand.pattern == &pattern
                            : pattern.kind == ExprKind::variable && pattern.slot == demand.slot;
-    return !meant || graph_.impl().class_of(id).named == demand.named;
+    if (!meant || demand.kind == Demand::Kind::alone) {
+      return true;
+    }
+    const Class& data = graph_.impl().class_of(id);
+    return demand.kind == Demand::Kind::uniform ? data.uniform != kNone
+                                                : data.named == (demand.kind == Demand::Kind::named);
   });
 }
 

@@ -33,18 +33,42 @@ struct Path {
   const Path* outer = nullptr;
 };
 
-// What a trigger says of what a pattern, or a variable, matches: that its class is named, or that it is not.
-// Asked as soon as the class is known.
+// What a trigger or a condition says of what a pattern, or a variable, matches. Asked as soon as the class is
+// known.
 struct Demand {
+  enum class Kind : std::uint8_t {
+    named,    // the class is named
+    unnamed,  // it is not
+    uniform,  // it is one scalar everywhere
+    alone,    // of the operands of f(.., p, ..) no other has the axis
+  };
   const rules::Expr* pattern = nullptr;  // or
-  rules::Slot slot = rules::kNoSlot;     // a variable
-  bool named = false;
+  rules::Slot slot = rules::kNoSlot;     // a variable; neither for `alone`
+  Kind kind = Kind::named;
 };
 
-// The demands of a lemma's trigger on the patterns it is matched with. Adds to `rest` what else there is to
-// ask.
-void collect_demands(std::span<const rules::Expr> trigger, std::span<const rules::Expr* const> patterns,
+// The demands of a lemma on the patterns it is matched with. Adds to `rest` what else its trigger asks.
+void collect_demands(const rules::Lemma& lemma, std::span<const rules::Expr* const> patterns,
                      std::vector<Demand>& demands, std::vector<const rules::Expr*>& rest);
+
+// What f(.., p, ..) has to know of an application, whichever operand p is matched at.
+class Application {
+ public:
+  term::Focus focus;  // the operand and its axis are whoever's turn it is
+  std::uint64_t hash = 0;
+  std::vector<char> again;  // by operand: whether it is one of those before it, and their order is none
+
+  // Of this node of the e-graph, as it is now.
+  void look_at(EGraph& graph, const term::NodeView& node);
+  const term::AxisInfo& axes(EGraph& graph);
+
+ private:
+  const TermId* operands_ = nullptr;
+  std::size_t count_ = 0;
+  std::size_t merges_ = 0;
+  const term::AxisInfo* info_ = nullptr;  // once it was asked for
+  std::vector<std::uint32_t> order_;
+};
 
 class Run {
  public:
@@ -64,6 +88,14 @@ class Run {
                   bool* failed = nullptr);
   // Calls `next` if what had to be put off (expressions over variables that were not yet bound) holds now.
   bool settled(Next next);
+  // Uses what is known of an application that other rules were matched with. Nobody else may use it
+  // meanwhile.
+  void share(Application& application) { application_ = &application; }
+  // Matches of f(.., p, ..) at operands below which so many levels down nothing is new are passed over.
+  void pass_over_old(std::span<const std::uint8_t> levels, unsigned depth) {
+    levels_ = levels;
+    depth_ = depth;
+  }
   // The nodes among which all matches of a pattern outside any class are, ascending: the users of an operand
   // that is bound already, or all nodes of the operator.
   std::vector<TermId> anchors(const rules::Expr& pattern) const;
@@ -88,6 +120,7 @@ class Run {
                   Next next);
   bool entries(Exprs patterns, std::span<const term::Value> values, Next next);
   bool demanded(const rules::Expr& pattern, TermId id) const;
+  bool is_old(TermId id) const { return id < levels_.size() && levels_[id] > depth_; }
   bool holds_now(const Pending& pending);
   bool check_pending(std::size_t base, Next next);
   bool bind(rules::Slot slot, term::Value value, Next next);
@@ -106,11 +139,17 @@ class Run {
   // is, or where it has more than `most` users.
   bool owners_of(const rules::Expr& element, std::size_t most, Small<TermId, 16>& owners) const;
   bool select(Selection& selection, std::size_t from, Next next);
+  // Whether it is a comprehension over lists that are not known yet.
+  bool grows_by_elements(const rules::Expr& item) const;
   bool run(const rules::Expr& item, std::span<const TermId> operands, const Path* path, Next next);
   bool comprehension(const rules::Expr& pattern, std::span<const TermId> operands, const Path* path,
                      Next next);
   bool each_that_matches(const rules::Expr& pattern, const rules::Expr& rest,
                          std::span<const TermId> operands, const Path* path, Next next);
+  // A sequence that begins with a comprehension over lists that are not known yet, of `least` to `most`
+  // operands: its elements are matched once, not for each length anew.
+  bool growing(Exprs items, std::span<const TermId> operands, std::size_t least, std::size_t most,
+               const Path* path, Next next);
   bool element(Zip& zip, std::size_t k, Next next);
   // An operand as the application of an operator to it alone, if that is the operand itself.
   bool alone(const rules::Expr& pattern, TermId operand, const Path* path, Next next);
@@ -125,6 +164,9 @@ class Run {
   term::Frame& frame_;
   const rules::OperatorVariable* generic_;
   std::span<const Demand> demands_;
+  Application* application_ = nullptr;    // see share
+  std::span<const std::uint8_t> levels_;  // see pass_over_old
+  unsigned depth_ = 0;
   std::vector<Pending> pending_;
   std::size_t successes_ = 0;  // of settled()
 };

@@ -120,7 +120,11 @@ class Saturation {
   // Goals from number `from` on; `last`: the class of the goal before, `root`: the node of the last goal.
   bool goals(Run& run, Frame& frame, const Rule& rule, std::size_t from, TermId last, TermId root);
   bool complete(Run& run, Frame& frame, const Rule& rule, TermId root);
-  std::uint64_t key_of(const Rule& rule, const Frame& frame, TermId root) const;
+  std::uint64_t key_of(const Frame& frame, TermId root) const;
+  // Of the current rule and the values of some of its variables.
+  std::uint64_t key_of_slots(std::span<const rules::Slot> slots, const Frame& frame) const;
+  // Of a rule that says the same whichever operand matches: the same for all of these matches.
+  std::uint64_t key_of_alike(const Rule& rule, const Frame& frame, TermId root) const;
   std::uint64_t hash_of(const Value& value) const;
   void apply(Found& found);
   // What `found` makes takes part in the first stage that is light enough for it.
@@ -144,8 +148,9 @@ class Saturation {
   std::uint64_t few_ = kTermsOfRound;  // that they may make together
   std::uint64_t share_ = kTermsOfRound / 2;  // terms that those that wait made in the last round they had
   std::uint64_t usual_ = kTermsOfOne;        // terms of a match that makes nodes of the weight of its own
-  HashSet settled_;  // keys of matches that were applied, or whose `when` can never hold
-  HashSet asked_;    // keys of matches whose conditions were asked for in this round
+  HashSet settled_;                          // keys of matches that were applied
+  HashSet refused_;                          // keys of what `when` asked for where it can never hold
+  HashSet asked_;                            // keys of matches whose conditions were asked for in this round
   // How many levels below a class something changed since the last round.
   std::vector<std::uint8_t> level_;
   // Weights of nodes, see saturate.h, and up to which nodes take part now.
@@ -159,6 +164,7 @@ class Saturation {
   std::uint32_t seen_epoch_ = 0;  // changes of this epoch and later are news
   std::uint32_t rule_ = 0;
   Frame frame_;  // of the rule that is being matched
+  Application application_;
 };
 
 constexpr TermId kBetweenQuestions = 64;  // nodes matched
@@ -181,7 +187,7 @@ std::uint64_t terms_made(const Expr& expr, const Frame& frame) {
   return sum;
 }
 
-constexpr std::uint8_t kFar = std::numeric_limits<std::uint8_t>::max();
+constexpr std::uint8_t kFar = Rule::kDeepest + 1;
 
 void Saturation::find_levels() {
   level_.assign(inside_.nodes.size(), kFar);
@@ -243,7 +249,11 @@ void Saturation::match_rule(std::uint32_t number, TermId node) {
   rule_ = number;
   frame_.slots.assign(lemma.slots.size(), std::nullopt);
   Run run(graph_, frame_, lemma.generic ? &*lemma.generic : nullptr, rule.demands);
+  run.share(application_);
   const TermId owner = inside_.find(node);
+  if (rule.by_operand && !first_round_ && level_[owner] > 0) {
+    run.pass_over_old(level_, rule.depth - 1);
+  }
   auto next = [&] { return goals(run, frame_, rule, 1, owner, node); };
   run.at(*rule.goals[0].pattern, graph_.node(node), owner, next);
 }
@@ -274,12 +284,24 @@ bool Saturation::goals(Run& run, Frame& frame, const Rule& rule, std::size_t fro
 
 bool Saturation::complete(Run& run, Frame& frame, const Rule& rule, TermId root) {
   auto settled = [&] {
-    const std::uint64_t key = key_of(rule, frame, root);
+    const std::uint64_t refusal =
+        rule.pure && !rule.lemma->when.empty() ? key_of_slots(rule.asked_slots, frame) : 0;
+    if (refusal != 0 && refused_.contains(refusal)) {
+      return false;
+    }
+    const std::uint64_t alike = rule.alike ? key_of_alike(rule, frame, root) : 0;
+    if (rule.alike && settled_.contains(alike)) {
+      return false;
+    }
+    const std::uint64_t key = key_of(frame, root);
     if (settled_.contains(key) || waiting_keys_.contains(key) || !asked_.insert(key)) {
       return false;
     }
     ++outcome_.counters.matched[rule.index];
     auto record = [&] {
+      if (rule.alike) {
+        settled_.insert(alike);
+      }
       Found& found = found_.emplace_back();
       found.rule = rule_;
       found.weight = weight_[node_];
@@ -294,8 +316,8 @@ bool Saturation::complete(Run& run, Frame& frame, const Rule& rule, TermId root)
     };
     bool failed = false;
     const bool stop = run.conditions(rule.lemma->when, rule.trigger, record, &failed);
-    if (failed && rule.pure) {
-      settled_.insert(key);
+    if (failed && refusal != 0) {
+      refused_.insert(refusal);
     }
     return stop;
   };
@@ -323,7 +345,7 @@ std::uint64_t Saturation::hash_of(const Value& value) const {
   return type == nullptr ? 0 : hash_type(*type);
 }
 
-std::uint64_t Saturation::key_of(const Rule& rule, const Frame& frame, TermId root) const {
+std::uint64_t Saturation::key_of(const Frame& frame, TermId root) const {
   std::uint64_t hash = support::hash_combine(rule_, root == kNoTerm ? root : inside_.find(root));
   for (std::size_t slot = 0; slot < frame.slots.size(); ++slot) {
     if (frame.slots[slot]) {
@@ -331,17 +353,22 @@ std::uint64_t Saturation::key_of(const Rule& rule, const Frame& frame, TermId ro
     }
   }
   if (const term::Focus* focus = frame.focus) {
-    hash = support::hash_combine(hash, node_hash(focus->op, focus->attrs, focus->children));
-    // The operand counts only as far as its class; of several operands of one class one is enough.
-    hash = support::hash_combine(hash, focus->operand);
-    const int result = focus->correspondence != nullptr ? focus->correspondence->result : 0;
-    hash = support::hash_combine(hash, static_cast<std::uint64_t>(result));
-    for (const int axis :
-         focus->correspondence != nullptr ? focus->correspondence->operands : std::vector<int>()) {
-      hash = support::hash_combine(hash, static_cast<std::uint64_t>(axis));
-    }
+    hash = support::hash_combine(hash, support::hash_combine(focus->hash, focus->operand));
   }
-  (void)rule;
+  return hash == 0 ? 1 : hash;
+}
+
+std::uint64_t Saturation::key_of_alike(const Rule& rule, const Frame& frame, TermId root) const {
+  std::uint64_t hash = key_of_slots(rule.alike_slots, frame);
+  hash = support::hash_combine(hash, support::hash_combine(inside_.find(root), frame.focus->hash));
+  return hash == 0 ? 1 : hash;
+}
+
+std::uint64_t Saturation::key_of_slots(std::span<const rules::Slot> slots, const Frame& frame) const {
+  std::uint64_t hash = support::mix(~std::uint64_t{rule_});
+  for (const rules::Slot slot : slots) {
+    hash = support::hash_combine(hash, frame.slots[slot] ? hash_of(*frame.slots[slot]) : 0);
+  }
   return hash == 0 ? 1 : hash;
 }
 
@@ -495,6 +522,7 @@ Outcome Saturation::run() {
     seen_epoch_ = ++inside_.epoch;
     passed_over_ = kNone;
     asked_.clear();
+    application_ = Application();
     const auto nodes = static_cast<TermId>(inside_.nodes.size());
     level_.resize(nodes, 0);
     weight_.resize(nodes, 1);

@@ -28,6 +28,21 @@ lemma maps_concat<f: maps a -> r>(xs: tensor+):
 lemma sums_concat<f: reduces sum a>(xs: tensor+):
   f(.., concat(xs; a), ..) => add_n([f(.., x, .. | y @ b => slice(y; b, o, o + x.shape[a])) for x, o in zip(xs, offsets(xs, a))]);
 lemma linear_add<f: linear>(xs: tensor+): f(.., add_n(xs), ..) => add_n([f(.., x, ..) for x in xs]);
+lemma maps_unit<f: maps a -> r>(x: tensor, axes: int*, sizes: int*):
+  f(.., bcast(x; axes, sizes), ..)
+    => bcast(f(.., squeeze(bcast(x; axes, sizes); a), .. | y @ b => squeeze(y; b); drop); [r], [1])
+  when a in axes and sizes[index_of(axes, a)] == 1
+  trigger forall y @ b: has(y, bcast(_; bs, _) if b in bs) or constant(y);
+lemma maps_copies<f: maps a -> r>(x: tensor, axes: int*, sizes: int*, j: int):
+  f(.., bcast(x; axes, sizes), ..)
+    => bcast(f(.., bcast(x; [c - (if c > a then 1 else 0) for c in axes without j], sizes without j), ..; drop); [r], [sizes[j]])
+  when j == index_of(axes, a)
+  trigger forall y @ b: false;
+predicate stuck(t: tensor) = has(t, merge(x; d) if has(x, concat(*_; d + 1)) or stuck(x));
+lemma maps_merge<f: maps a -> r>(x: tensor, k: int):
+  f(.., merge(x; a), ..) => merge(f(.., x, .. | y @ b => split(y; b, k); split); r)
+  when k == x.shape[a + 1]
+  trigger stuck(merge(x; a)) or forall y @ b: has(y, merge(z; b) if z.shape[b + 1] == k) or constant(y);
 lemma tile(x: tensor, d: axis):
   given slice(x; d, _, _)
   x => concat([slice(x; d, a, b) for a, b in pairs(cuts)]; d)  when cuts == tiling(x, d);
@@ -77,8 +92,9 @@ TEST_CASE("random terms") {
           {},
           {"slice", "concat", "merge", "split", "transpose", "add_n", "neg"},
           {"concat", "slice", "reduce_sum", "contract", "reduce_max", "add_n"},
+          {"bcast", "add_n", "contract", "neg", "merge", "scale", "concat", "const"},
       };
-      RandomTerms terms(*shared.graph, seed, kinds[seed % 3]);
+      RandomTerms terms(*shared.graph, seed, kinds[seed % std::size(kinds)]);
       const TermId root = terms.term(2 + seed % 2, 8 + seed % 7);
       Outcome outcome;
       if (!rounds_apart) {

@@ -486,6 +486,69 @@ TEST_CASE("generic: batch axes of a contraction keep count") {
   CHECK(w.graph->clashes().empty());
 }
 
+TEST_CASE("generic: where the right side is the same for all operands, one of them is enough") {
+  World w(R"(
+lemma maps_unit<f: maps a -> r>(x: tensor, axes: int*, sizes: int*):
+  f(.., bcast(x; axes, sizes), ..)
+    => bcast(f(.., squeeze(bcast(x; axes, sizes); a), .. | y @ b => squeeze(y; b); drop); [r], [1])
+  when a in axes and sizes[index_of(axes, a)] == 1
+  trigger forall y @ b: has(y, bcast(_; bs, _) if b in bs) or constant(y);
+lemma squeezed(x: tensor, axes: int*, sizes: int*, d: axis, j: int):
+  squeeze(bcast(x; axes, sizes); d) => bcast(x; [c - (if c > d then 1 else 0) for c in axes without j], sizes without j)
+  when j == index_of(axes, d);
+normalise lemma none(x: tensor, axes: int*): bcast(x; axes, _) => x  when len(axes) == 0;
+)");
+  std::vector<TermId> units;
+  std::vector<TermId> inner;
+  for (int k = 0; k < 6; ++k) {
+    inner.push_back(w.leaf("x" + std::to_string(k), {4}));
+    units.push_back(w.make("bcast", {inner.back()}, {std::vector<int>{0}, std::vector<int>{1}}));
+  }
+  const TermId sum = w.make("add_n", units);
+  // One that has no unit axis of its own holds it up.
+  const TermId stopped = w.make("add_n", {units[0], units[1], w.leaf("y", {1, 4})});
+  const Outcome outcome = w.saturate();
+  CHECK(outcome.stop == Stop::saturated);
+  CHECK(w.has(sum, "bcast", {w.make("add_n", inner)}, {std::vector<int>{0}, std::vector<int>{1}}));
+  CHECK(w.graph->nodes(stopped).size() == 1);
+  CHECK(outcome.counters.applied[0] == 1);
+  CHECK(outcome.counters.matched[0] <= 2 + 2 * outcome.rounds);
+}
+
+TEST_CASE("generic: a trigger that no other operand has the axis") {
+  World w(R"(
+lemma copies<f: maps a -> r>(x: tensor, n: int, axes: int*):
+  f(.., bcast(x; axes, [n]), ..) => bcast(f(.., x, ..; drop); [r], [n])
+  when axes == [a]
+  trigger forall y @ b: false;
+)");
+  const TermId x = w.leaf("x", {4});
+  const TermId rows = w.make("bcast", {x}, {std::vector<int>{0}, std::vector<int>{3}});
+  const TermId alone = w.make("exp", {rows});
+  const TermId left = w.make("contract", {rows, w.leaf("y", {4, 5})}, {0, 1});
+  const TermId both = w.make("add_n", {rows, w.leaf("z", {3, 4})});
+  const TermId twice = w.make("add_n", {rows, w.make("neg", {rows})});
+  CHECK(w.saturate().stop == Stop::saturated);
+  CHECK(w.has(alone, "bcast", {w.make("exp", {x})}, {std::vector<int>{0}, std::vector<int>{3}}));
+  CHECK(w.graph->nodes(left).size() == 2);
+  CHECK(w.graph->nodes(both).size() == 1);
+  CHECK(w.graph->nodes(twice).size() == 1);
+}
+
+TEST_CASE("generic: what comes to match at one operand of many is found, however far below") {
+  World w(R"(
+lemma a(x: tensor): exp(x) => scale(x; 2);
+lemma outward<f: linear>(x: tensor): f(.., neg(scale(x; 2)), ..) => scale(f(.., x, ..); -2);
+)");
+  const TermId x = w.leaf("x", {2, 4});
+  const TermId y = w.leaf("y", {4, 3});
+  const TermId right = w.make("contract", {x, w.make("neg", {w.make("exp", {y})})}, {0, 1});
+  const TermId left = w.make("contract", {w.make("neg", {w.make("exp", {x})}), y}, {0, 1});
+  CHECK(w.saturate().stop == Stop::saturated);
+  CHECK(w.has(right, "scale", {w.make("contract", {x, y}, {0, 1})}, {-2}));
+  CHECK(w.same(left, right));
+}
+
 TEST_CASE("generic: elementwise") {
   World w(R"(
 lemma through<f: elementwise>(m: tensor, x: tensor, y: tensor):
@@ -534,6 +597,29 @@ lemma e(x: tensor): max_n(x, x) => neg(exp(x));
   const TermId b = w.make("sub", {w.make("exp", {one}), y});
   CHECK(w.saturate().stop == Stop::saturated);
   CHECK(w.same(b, y));
+}
+
+TEST_CASE("what a condition compares by the scalar that it is everywhere is one, or it is not asked") {
+  World w(R"(
+lemma l(x: tensor, u: tensor, k: scalar): neg(add_n(x, u)) => sub(scale(x; -1), full_like(k, x))
+  when k == uniform(u) and k > 0;
+lemma m(x: tensor): exp(x) => full_like(2, x);
+)");
+  std::vector<TermId> terms = {w.full(1, {4}), w.full(-1, {4})};
+  for (int k = 0; k < 4; ++k) {
+    terms.push_back(w.leaf("x" + std::to_string(k), {4}));
+  }
+  const TermId n = w.make("neg", {w.make("add_n", {terms[2], terms[0]})});
+  w.make("neg", {w.make("add_n", {terms[3], terms[1]})});
+  w.make("neg", {w.make("add_n", {terms[4], terms[5]})});
+  const TermId later = w.make("neg", {w.make("add_n", {terms[2], w.make("exp", {terms[5]})})});
+  const Outcome outcome = w.saturate();
+  CHECK(outcome.stop == Stop::saturated);
+  CHECK(w.has(n, "sub", {w.make("scale", {terms[2]}, {-1}), terms[0]}));
+  CHECK(w.has(later, "sub", {w.make("scale", {terms[2]}, {-1}), w.full(2, {4})}));
+  CHECK(outcome.counters.applied[0] == 2);
+  // Of the one that is less than 0, once in each round.
+  CHECK(outcome.counters.matched[0] <= 2 + outcome.rounds);
 }
 
 TEST_CASE("the same calls give the same e-graph") {

@@ -7,7 +7,9 @@
 // their nodes. Limits count nodes and rounds, so the outcome does not depend on the machine.
 //
 // A match that was applied is not applied again, and a node is not matched again by a lemma while nothing
-// within reach of the lemma's pattern and conditions has changed.
+// within reach of the lemma's pattern and conditions has changed; by a generic lemma that says nothing of the
+// other operands, not at an operand below which nothing has. Where the right side of a generic lemma is the
+// same whichever operand matches, one of the matches is applied.
 //
 // Among n blocks there are n^2 pairs, and most questions need none of them. So where the matches of one lemma
 // in one round would together make more terms than the problem began with, they wait until nothing new comes

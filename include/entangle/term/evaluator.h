@@ -67,6 +67,7 @@ struct Focus {
   std::vector<TermId> children;
   std::size_t operand = 0;
   const Correspondence* correspondence = nullptr;  // null for `linear` and `elementwise`
+  std::uint64_t hash = 0;                          // of everything but the operand, for who sets it
 };
 
 // The slots of one declaration while it is being matched or evaluated. A slot without a value is unbound.
