@@ -71,6 +71,18 @@ mpq_class power(const mpq_class& base, std::int64_t exponent) {
   return exponent < 0 ? mpq_class(1 / result) : result;
 }
 
+// To the power of a fraction, where that is rational; what is negative has none. 0 to a negative power is 0, as 1/0 is.
+mpq_class fractional_power(const mpq_class& base, const mpq_class& exponent) {
+  const auto top = small_integer(exponent.get_num());
+  const mpz_class& order = exponent.get_den();
+  mpq_class root;
+  const bool exact = sgn(base) >= 0 && order.fits_ulong_p() && top && std::abs(*top) <= kLargestExponent &&
+                     mpz_root(root.get_num_mpz_t(), base.get_num_mpz_t(), order.get_ui()) != 0 &&
+                     mpz_root(root.get_den_mpz_t(), base.get_den_mpz_t(), order.get_ui()) != 0;
+  if (!exact) throw Undefined{base.get_str() + " to the power " + exponent.get_str() + " is not rational"};
+  return power(root, *top);
+}
+
 mpq_class truncated(const mpq_class& value) {
   return mpq_class(mpz_class(value.get_num() / value.get_den()));
 }
@@ -98,6 +110,7 @@ std::optional<mpq_class> known_function(const std::string& name, const std::vect
   if (name == "pow" && arguments.size() == 2) {
     const auto exponent = small_integer(arguments[0]);
     if (exponent && std::abs(*exponent) <= kLargestExponent) return power(arguments[1], *exponent);
+    if (arguments[0].get_den() != 1) return fractional_power(arguments[1], arguments[0]);
   }
   return std::nullopt;
 }

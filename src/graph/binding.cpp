@@ -319,6 +319,8 @@ std::optional<Int> Binder::integer(const Attr& attr) const {
   switch (attr.kind()) {
     case Attr::Kind::integer:
       return attr.as_int();
+    case Attr::Kind::scalar:  // a whole number that is written as a float: `arange(0.0, 8.0)`
+      return attr.as_scalar().is_infinite() ? std::nullopt : attr.as_scalar().as_int();
     case Attr::Kind::name:
       return rank_.size_expression(attr.as_name());
     default:

@@ -169,7 +169,10 @@ class Joint {
   Constant constancy(TermId id) {
     refresh();
     const TermId root = graph_.find(id);
-    return constant_[root] != Constant::unknown ? constant_[root] : find_constancy(root);
+    // What became one scalar since need not have been merged with anything.
+    const bool known = constant_[root] == Constant::yes ||
+                       (constant_[root] != Constant::unknown && !graph_.is_uniform(root));
+    return known ? constant_[root] : find_constancy(root);
   }
   Constant find_constancy(TermId root);
   std::uint8_t traits(TermId term) {

@@ -302,7 +302,8 @@ Poly Symbolic::function(const std::string& name, const std::vector<std::variant<
   const rules::Operator& op = terms_.rules().op(node.op);
   if (op.converts) {
     const DType from = terms_.type(node.children[0]).dtype;
-    if (from == to || from == DType::b8) return numbers[0];
+    const bool whole = tensor::is_integer(from) && (tensor::is_integer(to) || tensor::is_wide_float(to));
+    if (from == to || from == DType::b8 || whole) return numbers[0];
     if (truth) return opposite({algebra_.is_zero(numbers[0])}).value;
     full += " from " + std::string(tensor::to_string(from));
   }

@@ -222,7 +222,12 @@ def new(s):
     s.case("aten.empty_permuted.default", [2, 3], [0, 1], reference=lambda: torch.empty(2, 3), unknown=[0])
     s.case("aten.arange.default", 5)
     s.case("aten.arange.default", 5, dtype=f32)
+    s.case("aten.arange.default", 5.0)
     s.case("aten.arange.start", 2, 7)
+    s.case("aten.arange.start", 2.0, 7)
+    s.case("aten.arange.start_step", 1.0, 8.0, 2.0)
+    s.case("aten.arange.start_step", 0, 1, 0.25)
+    s.case("aten.arange.start_step", 1.5, -1, -0.75)
     s.case("aten.arange.start", -2, 3)
     for start, end, step in ((0, 7, 2), (1, 8, 3), (7, 0, -2), (5, 0, -1), (0, 4, 1)):
         s.case("aten.arange.start_step", start, end, step)

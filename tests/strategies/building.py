@@ -56,6 +56,13 @@ class Program:
         self.nodes.append({"name": name, "op": op, "args": encode(args), "kwargs": kwargs, "shape": list(shape), "dtype": dtype})
         return Tensor(name, shape, dtype)
 
+    def several(self, op, *args, shapes, dtypes=None, **kwargs):
+        """The results of an operator with several."""
+        whole = self.op(op, *args, shape=(), **kwargs)
+        dtypes = dtypes or [whole.dtype] * len(shapes)
+        self.nodes[-1].update(shape=[list(s) for s in shapes], dtype=list(dtypes))
+        return [self.op("getitem", whole, k, shape=s, dtype=t, name=f"{whole.name}_{k}") for k, (s, t) in enumerate(zip(shapes, dtypes))]
+
     def graph(self):
         where = {} if self.sequential else {"rank": self.rank, "world_size": self.ranks}
         return {"format": "entangle-graph", "version": 1, "name": "strategy", "source": "pytorch", "groups": self.groups, "inputs": self.inputs,

@@ -1,6 +1,7 @@
 """The programs of verdicts.py: what `build` makes for the sequential program and for a rank; `p.broken(what)` is where it goes wrong."""
 from attention_kinds import attention_cases
 from layer_kinds import layer_cases
+from loss_kinds import loss_cases
 from training_kinds import training_cases
 
 
@@ -8,3 +9,4 @@ def cases():
     yield from attention_cases()
     yield from layer_cases()
     yield from training_cases()
+    yield from loss_cases()

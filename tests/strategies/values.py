@@ -19,7 +19,9 @@ class Run:
     def decoded(self, a):
         if isinstance(a, dict):
             return self.values[a["ref"]]
-        return [self.decoded(x) for x in a] if isinstance(a, list) else a
+        if isinstance(a, list):
+            return [self.decoded(x) for x in a]
+        return DTYPES.get(a, a) if isinstance(a, str) else a
 
     def step(self, ranks, mail):
         """Runs on until it has to wait; whether anything was done."""
@@ -49,6 +51,8 @@ class Run:
             return self.collective(op.split(".")[1], args, rank, mail)
         if op == "aten.view.default":
             return args[0].reshape(args[1])
+        if op == "getitem":
+            return args[0][args[1]]
         return operator(op)(*args, **kwargs)
 
     def collective(self, op, args, rank, mail):

@@ -1,0 +1,78 @@
+"""Losses over data that is shared out, with their gradients as autograd writes them."""
+from verdicts import Case
+
+TOKENS, WORDS = 8, 7
+
+
+def cross_entropy(p, logits, targets, ignore=-100, reduction=1):
+    """The loss, the number of tokens that count, and what gives the gradient of the logits from the loss's."""
+    logs = p.same("_log_softmax.default", logits, -1, False)
+    loss, number = p.several("aten.nll_loss_forward.default", logs, targets, None, reduction, ignore, shapes=[(), ()])
+
+    def backward(d):
+        dlogs = p.op("aten.nll_loss_backward.default", d, logs, targets, None, reduction, ignore, number, shape=logs.shape)
+        return p.op("aten._log_softmax_backward_data.default", dlogs, logs, -1, "f32", shape=logs.shape)
+    return loss, number, backward
+
+
+def averaged(p):
+    """Every rank's loss is the mean over its tokens, all have equally many: losses and gradients are averaged."""
+    n = TOKENS // p.ranks
+    x, w, targets = p.input("x", n, 4), p.input("w", WORDS, 4), p.input("targets", n, dtype="i64")
+    loss, _, backward = cross_entropy(p, p.linear(x, w), targets)
+    g = p.mm(p.t(backward(p.op("aten.ones_like.default", loss, shape=()))), x)
+    kind = "sum" if p.broken("sum for mean") else "avg"
+    if not p.sequential:
+        loss = p.all_reduce(loss, "avg")
+        g = g if p.broken("gradients not reduced") else p.all_reduce(g, kind)
+    p.output(loss, "loss")
+    p.output(g, "g")
+
+
+def over_all_tokens(p):
+    """Some tokens do not count, on one rank more than on another: the sum of the losses over the number of all ranks' tokens that count."""
+    n, padding = TOKENS // p.ranks, 3
+    x, w, targets = p.input("x", n, 4), p.input("w", WORDS, 4), p.input("targets", n, dtype="i64")
+    logits = p.linear(x, w)
+    if p.sequential:
+        loss, _, backward = cross_entropy(p, logits, targets, padding)
+        d = p.op("aten.ones_like.default", loss, shape=())
+    else:
+        loss, _, backward = cross_entropy(p, logits, targets, padding, reduction=2)
+        number = p.op("aten.sum.default", p.compare("ne", targets, padding), shape=(), dtype="i64")
+        number = number if p.broken("the rank's own number") else p.all_reduce(number)
+        if p.broken("all tokens counted"):
+            number = p.op("aten.full.default", [], TOKENS, shape=(), dtype="i64")
+        number = p.cast(number, "f32")
+        loss = p.all_reduce(p.div(loss, number))
+        d = p.div(p.op("aten.ones_like.default", number, shape=()), number)
+    g = p.mm(p.t(backward(d)), x)
+    p.output(loss, "loss")
+    p.output(g if p.sequential else p.all_reduce(g), "g")
+
+
+def norm_of_norms(p):
+    """Norms of the gradients, of which one is cut: its square is summed over the ranks (as clip_grad_norm_ and Megatron do)."""
+    cut, whole = p.input("cut", 6 // p.ranks, 3), p.input("whole", 4)
+    norm = lambda x: p.op("aten.linalg_vector_norm.default", x, shape=())
+    own, shared = norm(cut), norm(whole)
+    if p.sequential:
+        total = norm(p.op("aten.stack.default", [own, shared], shape=(2,), dtype="f32"))
+    else:
+        square = p.power(own, 2)
+        square = square if p.broken("the rank's own norm") else p.all_reduce(own if p.broken("norms for squares") else square)
+        total = p.power(p.add(square, p.power(shared, 2)), 0.5)
+    scale = p.op("aten.clamp.default", p.mul(p.unary("reciprocal", p.add(total, 1e-6)), 2.0), None, 1.0, shape=())
+    p.output(p.mul(cut, scale), "cut_new")
+    p.output(p.mul(whole, scale), "whole_new")
+
+
+def loss_cases():
+    batch = {"x": "Shard(0)", "w": "Replicate", "targets": "Shard(0)"}
+    for ranks in (2, 4):
+        yield Case(f"cross entropy, batch cut, {ranks} ranks", averaged, batch, {"loss": "Replicate", "g": "Replicate"},
+                   {"sum for mean": "nll_loss_backward", "gradients not reduced": "nll_loss_backward"}, ranks=ranks, ranges={"targets": WORDS})
+    yield Case("cross entropy over the tokens that count", over_all_tokens, batch, {"loss": "Replicate", "g": "Replicate"},
+               {"the rank's own number": "nll_loss_forward_0", "all tokens counted": "nll_loss_forward_0"}, ranges={"targets": WORDS})
+    yield Case("norm of norms", norm_of_norms, {"cut": "Shard(0)", "whole": "Replicate"}, {"cut_new": "Shard(0)", "whole_new": "Replicate"},
+               {"the rank's own norm": "linalg_vector_norm", "norms for squares": "linalg_vector_norm"})
