@@ -2,6 +2,7 @@
 from attention_kinds import attention_cases
 from layer_kinds import layer_cases
 from loss_kinds import loss_cases
+from sequence_kinds import sequence_cases
 from training_kinds import training_cases
 
 
@@ -10,3 +11,4 @@ def cases():
     yield from layer_cases()
     yield from training_cases()
     yield from loss_cases()
+    yield from sequence_cases()
