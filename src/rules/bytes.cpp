@@ -293,6 +293,13 @@ void ListWriter<T, Head>::add(const T& declaration) {
   heads_.back().size = writer_.size() - before;
 }
 
+template <class T, class Head>
+void ListWriter<T, Head>::add(ListWriter other) {
+  ENTANGLE_CHECK(other.writer_.ok(), "a declaration holds what has no form as bytes");
+  writer_.append(other.writer_.take());
+  heads_.insert(heads_.end(), other.heads_.begin(), other.heads_.end());
+}
+
 Operators operator_list(const std::vector<Operator>& operators, const std::vector<support::FileId>& files) {
   struct Kept {
     std::string bytes;

@@ -13,37 +13,6 @@ namespace entangle::rules {
 
 using support::Span;
 
-namespace {
-
-// How often each parameter is mentioned; often, where what mentions it is computed for each entry of a list.
-void count_uses(const syntax::Node& node, const std::vector<Parameter>& parameters, std::size_t weight,
-                std::vector<std::size_t>& uses) {
-  using syntax::NodeKind;
-  if (node.kind == NodeKind::name) {
-    for (std::size_t k = 0; k < parameters.size(); ++k) {
-      if (parameters[k].name == node.text) uses[k] += weight;
-    }
-  }
-  const bool repeats =
-      node.kind == NodeKind::comprehension || node.kind == NodeKind::forall || node.kind == NodeKind::exists;
-  for (const syntax::Node& child : node.children) {
-    count_uses(child, parameters, repeats ? 2 * weight : weight, uses);
-  }
-  const syntax::NodeParts& parts = *node.parts;
-  for (const syntax::Node& child : parts.others) count_uses(child, parameters, 2 * weight, uses);
-  for (const std::vector<syntax::Item>* items : {&parts.items, &parts.attributes}) {
-    for (const syntax::Item& item : *items) {
-      const bool each =
-          item.kind == syntax::Item::Kind::comprehension || item.kind == syntax::Item::Kind::colon;
-      for (const syntax::Node& part : item.parts) {
-        count_uses(part, parameters, each ? 2 * weight : weight, uses);
-      }
-    }
-  }
-}
-
-}  // namespace
-
 Resolver::Resolver(const std::vector<syntax::File>& files, Bodies bodies,
                    std::vector<support::Diagnostic>& diagnostics)
     : Signatures(declared_, diagnostics),
@@ -275,8 +244,6 @@ void Resolver::collect_definition(const syntax::DefText& text) {
   definition.parameters = parameters(text.parameters, true);
   default_values(definition.parameters, text.parameters);
   check_of(definition.parameters, {}, true);
-  definition.uses.resize(definition.parameters.size());
-  count_uses(text.body, definition.parameters, 1, definition.uses);
   declared_.definitions.emplace(text.name.text, std::move(definition));
 }
 

@@ -1,7 +1,8 @@
 // Definitions: each by itself, so that its errors are reported once and where they are.
 #include <algorithm>
 #include <atomic>
-#include <unordered_set>
+#include <iterator>
+#include <unordered_map>
 
 #include "entangle/rules/bytes.h"
 #include "entangle/support/parallel.h"
@@ -60,64 +61,96 @@ bool is_looked_into(const Expr& body) {
 bool may_be_shared(const Definition& definition, const Checked& checked) {
   const bool typed = std::ranges::none_of(definition.parameters,
                                           [](const Parameter& p) { return p.type.base == Base::any; });
-  const bool used = std::ranges::none_of(definition.uses, [](std::size_t uses) { return uses == 0; });
+  const bool used = std::ranges::none_of(definition.text->uses, [](std::size_t uses) { return uses == 0; });
   return typed && used && !is_of_numbers(definition) && !checked.depends_on_literals &&
          !is_looked_into(checked.body.expr);
 }
 
-// The definitions in an order in which those that a body uses come before it, as far as there is one.
+using Numbers = std::vector<std::size_t>;
+
+// Some definitions that do not use each other.
+struct Row {
+  explicit Row(const std::vector<support::FileId>& files) : bodies(files) {}
+
+  void add(const Globals& globals, Definition& definition) {
+    const std::size_t before = diagnostics.size();
+    Checked one = check(globals, definition, diagnostics);
+    definition.broken = diagnostics.size() > before;
+    auto& [of, shared] = checked.emplace_back(&definition, std::nullopt);
+    if (definition.broken || !may_be_shared(definition, one)) return;
+    shared = Template{0, one.body.ty, one.expansions, std::move(one.applied)};
+    bodies.add({std::move(one.slots), definition.text->uses, std::move(one.body.expr)});
+  }
+
+  // With what those whose body is shared give; their numbers are found later.
+  std::vector<std::pair<Definition*, std::optional<Template>>> checked;
+  DefinitionWriter bodies;
+  std::vector<Diagnostic> diagnostics;
+};
+
+// The numbers of definitions in rows in which those that a body uses are in a row before it, as far as that
+// can be.
 class Order {
  public:
-  explicit Order(const std::unordered_map<std::string_view, Definition>& definitions)
-      : definitions_(definitions) {}
-
-  // Without recursion: a file may hold a chain of any length.
-  void add(const Definition& definition) {
-    enter(definition);
-    while (!open_.empty()) {
-      std::vector<const Definition*>& used = open_.back().used;
-      if (used.empty()) {
-        order_.push_back(open_.back().definition);
-        open_.pop_back();
-        continue;
-      }
-      const Definition& next = *used.back();
-      used.pop_back();
-      enter(next);
+  // `used`: by each of them.
+  explicit Order(const std::vector<Numbers>& used) : used_(used), row_of_(used.size(), kUnseen) {
+    for (std::size_t number = 0; number < used.size(); ++number) add(number);
+    if (in_circles_) {
+      rows_.clear();
+      for (const std::size_t number : order_) rows_.push_back({number});
     }
   }
-  const std::vector<const Definition*>& order() const { return order_; }
+
+  const std::vector<Numbers>& rows() const { return rows_; }
 
  private:
   struct Open {
-    const Definition* definition;
-    std::vector<const Definition*> used;  // that were not looked at yet
+    std::size_t number;
+    std::size_t next = 0;  // of those used
+    std::size_t row = 0;
   };
+  static constexpr std::size_t kUnseen = ~std::size_t{0};
+  static constexpr std::size_t kOpen = kUnseen - 1;
 
-  void enter(const Definition& definition) {
-    if (!seen_.insert(&definition).second) return;
-    Open& open = open_.emplace_back(Open{&definition, {}});
-    find_used(definition.text->body, open.used);
-  }
-
-  void find_used(const syntax::Node& node, std::vector<const Definition*>& used) const {
-    if (node.kind == syntax::NodeKind::call) {
-      const auto found = definitions_.find(node.children[0].text);
-      if (found != definitions_.end()) used.push_back(&found->second);
-    }
-    for (const syntax::Node& child : node.children) find_used(child, used);
-    for (const syntax::Node& child : node.parts->others) find_used(child, used);
-    for (const std::vector<syntax::Item>* items : {&node.parts->items, &node.parts->attributes}) {
-      for (const syntax::Item& item : *items) {
-        for (const syntax::Node& part : item.parts) find_used(part, used);
+  // Without recursion: a file may hold a chain of any length.
+  void add(std::size_t number) {
+    if (row_of_[number] == kUnseen) enter(number);
+    while (!open_.empty()) {
+      Open& last = open_.back();
+      if (last.next == used_[last.number].size()) {
+        close();
+        continue;
+      }
+      const std::size_t used = used_[last.number][last.next++];
+      if (row_of_[used] == kUnseen) {
+        enter(used);
+      } else if (row_of_[used] == kOpen) {
+        in_circles_ = true;
+      } else {
+        last.row = std::max(last.row, row_of_[used] + 1);
       }
     }
   }
+  void enter(std::size_t number) {
+    row_of_[number] = kOpen;
+    open_.push_back({number});
+  }
+  void close() {
+    const auto [number, next, row] = open_.back();
+    open_.pop_back();
+    row_of_[number] = row;
+    rows_.resize(std::max(rows_.size(), row + 1));
+    rows_[row].push_back(number);
+    order_.push_back(number);
+    if (!open_.empty()) open_.back().row = std::max(open_.back().row, row + 1);
+  }
 
-  const std::unordered_map<std::string_view, Definition>& definitions_;
-  std::unordered_set<const Definition*> seen_;
+  const std::vector<Numbers>& used_;
+  std::vector<std::size_t> row_of_;
   std::vector<Open> open_;
-  std::vector<const Definition*> order_;
+  Numbers order_;
+  std::vector<Numbers> rows_;
+  bool in_circles_ = false;
 };
 
 }  // namespace
@@ -160,20 +193,36 @@ void Resolver::check_each(const std::vector<Definition*>& all) {
   }
 }
 
+// Row by row, each at the same time: a body holds the numbers of those that it uses.
 void Resolver::share_bodies(const std::vector<Definition*>& all) {
-  Order order(declared_.definitions);
-  for (const Definition* definition : all) order.add(*definition);
+  constexpr std::size_t kBlock = 8;
+  std::unordered_map<std::string_view, std::size_t> numbers;
+  numbers.reserve(all.size());
+  for (const Definition* definition : all) numbers.emplace(definition->text->name.text, numbers.size());
+  std::vector<Numbers> used(all.size());
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    for (const std::string& name : all[k]->text->calls) {
+      if (const auto found = numbers.find(name); found != numbers.end()) used[k].push_back(found->second);
+    }
+  }
   DefinitionWriter bodies(rules_->files_);
-  for (const Definition* one : order.order()) {
-    Definition& definition = declared_.definitions.at(one->text->name.text);
-    const std::size_t before = diagnostics_.size();
-    Checked checked = check(globals_, definition, diagnostics_);
-    definition.broken = diagnostics_.size() > before;
-    if (definition.broken || !may_be_shared(definition, checked)) continue;
-    declared_.templates.push_back({static_cast<std::uint32_t>(bodies.size()), checked.body.ty,
-                                   checked.expansions, std::move(checked.applied)});
-    definition.shared = &declared_.templates.back();
-    bodies.add({std::move(checked.slots), definition.uses, std::move(checked.body.expr)});
+  const Order order(used);
+  for (const Numbers& row : order.rows()) {
+    std::vector<Row> parts((row.size() + kBlock - 1) / kBlock, Row(rules_->files_));
+    support::for_each_index(parts.size(), [&](std::size_t part) {
+      const std::size_t end = std::min(row.size(), (part + 1) * kBlock);
+      for (std::size_t k = part * kBlock; k < end; ++k) parts[part].add(globals_, *all[row[k]]);
+    });
+    for (Row& part : parts) {
+      auto number = static_cast<std::uint32_t>(bodies.size());
+      for (auto& [definition, shared] : part.checked) {
+        if (!shared) continue;
+        shared->number = number++;
+        definition->shared = &declared_.templates.emplace_back(std::move(*shared));
+      }
+      bodies.add(std::move(part.bodies));
+      std::ranges::move(part.diagnostics, std::back_inserter(diagnostics_));
+    }
   }
   rules_->definitions_ = bodies.finish();
 }

@@ -25,7 +25,6 @@ struct Template {
 struct Definition {
   const syntax::DefText* text = nullptr;
   std::vector<Parameter> parameters;  // those before `;`, then the others
-  std::vector<std::size_t> uses;      // how often the body mentions each parameter
   std::size_t positional = 0;
   bool broken = false;               // its own body has errors: uses are not looked at
   const Template* shared = nullptr;  // nothing: the body is resolved anew for each use

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -51,7 +52,12 @@ class Loader {
 
   void add_paths(const std::vector<std::string>& paths) {
     for (const std::string& path : paths) expect(path);
-    support::for_each_index(expected_.size(), [&](std::size_t k) { expected_[k].parse(); });
+    // The largest first, so that nobody is left alone with one in the end.
+    std::vector<Parsed*> order;
+    for (Parsed& file : expected_) order.push_back(&file);
+    std::ranges::stable_sort(order, std::greater(),
+                             [](const Parsed* file) { return support::source_text(file->id).size(); });
+    support::for_each_index(order.size(), [&](std::size_t k) { order[k]->parse(); });
     for (const std::string& path : paths) add_path(path);
   }
 
@@ -131,10 +137,24 @@ class Loader {
   }
 
   // By any path the same.
-  static std::string identity(const std::string& path) {
-    std::error_code error;
-    const fs::path real = fs::weakly_canonical(path, error);
-    return error ? path : real.string();
+  std::string identity(const std::string& path) {
+    const auto [known, fresh] = identities_.emplace(path, path);
+    if (fresh) {
+      const fs::path file(path);
+      std::error_code error;
+      // Files of one folder share most of the work.
+      const bool plain = fs::symlink_status(file, error).type() == fs::file_type::regular;
+      const fs::path real = plain ? real_folder(file.parent_path(), error) / file.filename()
+                                  : fs::weakly_canonical(file, error);
+      if (!error) known->second = real.string();
+    }
+    return known->second;
+  }
+
+  const fs::path& real_folder(const fs::path& folder, std::error_code& error) {
+    const auto [known, fresh] = real_folders_.emplace(folder, fs::path());
+    if (fresh) known->second = fs::weakly_canonical(folder.empty() ? "." : folder, error);
+    return known->second;
   }
 
   // Whether a folder lies in one of the rule folders.
@@ -191,6 +211,8 @@ class Loader {
   const std::vector<std::string>& folders_;
   std::vector<fs::path> including_;  // the folders of the files that are being read
   std::map<fs::path, bool> ours_;
+  std::map<std::string, std::string> identities_;  // by path
+  std::map<fs::path, fs::path> real_folders_;
   std::deque<Parsed> expected_;
   std::map<std::string, std::size_t> places_;  // by identity: in expected_, or kUnreadable
   std::set<std::string> added_;
@@ -221,6 +243,8 @@ Loaded finish(Loader loader) {
                    [&](const auto& a, const auto& b) { return place(a) < place(b); });
   result.diagnostics = std::move(loader.diagnostics);
   if (!has_errors(result.diagnostics)) result.rules = std::move(rules);
+  // The trees of a library are many small objects.
+  support::discard(std::make_shared<std::vector<syntax::File>>(std::move(loader.files)));
   return result;
 }
 

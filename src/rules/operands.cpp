@@ -350,7 +350,7 @@ Typed Expressions::in_place(const Node& node, const Definition& definition, std:
     entry.name = parameter.name;
     entry.ty = {parameter.type, {}};
     if (!is_any(argument.ty.type) || !argument.ty.parts.empty()) entry.ty = argument.ty;
-    if (place_ == Place::pattern || stands_in_place(argument.expr, definition.uses[i])) {
+    if (place_ == Place::pattern || stands_in_place(argument.expr, definition.text->uses[i])) {
       entry.alias = std::move(argument.expr);
     } else {
       // A name of its own, so that the text of the result means the same.

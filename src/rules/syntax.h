@@ -177,6 +177,10 @@ struct DefText {
   Name name;
   Parameters parameters;
   Node body;
+  // How often the body mentions each parameter, those before the `;` first; often, where what mentions it is
+  // computed for each entry of a list.
+  std::vector<std::size_t> uses = {};
+  std::vector<std::string> calls = {};  // the names of what the body calls
 };
 
 struct FunctionText {

@@ -6,6 +6,7 @@
 
 #include "entangle/support/check.h"
 #include "rules/diagnostics.h"
+#include "rules/mentions.h"
 #include "rules/syntax_error.h"
 
 namespace entangle::rules {
@@ -153,7 +154,9 @@ class Builder {
     if (auto* c = context->theAcceptance) return Acceptance{name(c->level)};
     if (auto* c = context->theOperation) return operation(c);
     if (auto* c = context->theDefinition) {
-      return DefText{name(c->name), parameters(c->params), expression(c->body)};
+      DefText result{name(c->name), parameters(c->params), expression(c->body)};
+      find_mentions(result);
+      return result;
     }
     if (auto* c = context->theFunction) return FunctionText{name(c->name), names(c->params)};
     if (auto* c = context->theLaw) {

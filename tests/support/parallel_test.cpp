@@ -2,8 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <chrono>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <vector>
 
 using entangle::support::for_each_index;
 
@@ -28,4 +33,43 @@ TEST_CASE("of several exceptions the first by number; the rest of the work is do
   }
   CHECK(what == "8");
   CHECK(calls == std::vector<int>(50, 1));
+}
+
+TEST_CASE("work inside of work, and from several threads at once") {
+  std::atomic<std::size_t> calls = 0;
+  const auto many = [&] {
+    for (int round = 0; round < 50; ++round) {
+      for_each_index(5, [&](std::size_t) { for_each_index(7, [&](std::size_t) { ++calls; }); });
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int k = 0; k < 4; ++k) threads.emplace_back(many);
+  for (std::thread& thread : threads) thread.join();
+  CHECK(calls == 4U * 50 * 5 * 7);
+}
+
+TEST_CASE("an exception inside of work inside of work") {
+  CHECK_THROWS_WITH(for_each_index(3,
+                                   [](std::size_t) {
+                                     for_each_index(4, [](std::size_t k) {
+                                       if (k == 2) throw std::runtime_error("inside");
+                                     });
+                                   }),
+                    "inside");
+}
+
+TEST_CASE("what is discarded ends in time, and work goes on meanwhile") {
+  struct Counted {
+    std::atomic<int>& alive;
+    explicit Counted(std::atomic<int>& count) : alive(count) { ++alive; }
+    ~Counted() { --alive; }
+  };
+  static std::atomic<int> alive = 0;
+  for (int k = 0; k < 10; ++k) entangle::support::discard(std::make_shared<Counted>(alive));
+  std::atomic<int> calls = 0;
+  for_each_index(100, [&](std::size_t) { ++calls; });
+  CHECK(calls == 100);
+  for (int wait = 0; wait < 1000 && alive > 0; ++wait)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK(alive == 0);
 }

@@ -261,6 +261,8 @@ class ListWriter {
   explicit ListWriter(const std::vector<support::FileId>& files) : files_(files), writer_(files) {}
 
   void add(const T& declaration);
+  // All that were added to another.
+  void add(ListWriter other);
   std::size_t size() const { return heads_.size(); }
   DeclarationList<T, Head> finish();
 

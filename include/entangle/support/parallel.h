@@ -1,14 +1,28 @@
-// Independent pieces of work on as many threads as the machine has.
+// Independent pieces of work on as many threads as the machine has. The helpers are made when they are first
+// needed and wait for more work until the process ends: nobody waits for their end.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
-#include <thread>
+#include <functional>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace entangle::support {
+
+// How many helpers there may be.
+std::size_t most_helpers();
+
+// Does the work, which must not throw, on this thread and on up to so many helpers that are idle. Returns
+// when all that began have ended.
+void run_with_helpers(std::size_t helpers, const std::function<void()>& work);
+
+// Ends the life of a value when a helper has nothing else to do, or not at all, where the process ends
+// before.
+void discard(std::shared_ptr<void> value);
 
 // Calls work(0), …, work(count - 1), each once and in no particular order, and returns when all have ended.
 // What one throws is thrown again, of several the one with the smallest number; the others still run.
@@ -25,13 +39,11 @@ void for_each_index(std::size_t count, const Work& work) {
       }
     }
   };
-  std::vector<std::jthread> helpers;
-  const std::size_t threads = std::min<std::size_t>(count, std::max(1U, std::thread::hardware_concurrency()));
-  for (std::size_t k = 1; k < threads; ++k) {
-    helpers.emplace_back(run);
+  if (count > 1) {
+    run_with_helpers(std::min(count - 1, most_helpers()), run);
+  } else {
+    run();
   }
-  run();
-  helpers.clear();
   for (const std::exception_ptr& exception : thrown) {
     if (exception) {
       std::rethrow_exception(exception);

@@ -1,0 +1,107 @@
+#include "entangle/support/parallel.h"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+namespace entangle::support {
+namespace {
+
+class Helpers {
+ public:
+  // Never destroyed: helpers may wait on it while the process ends.
+  static Helpers& all() {
+    static Helpers* const helpers = new Helpers;
+    return *helpers;
+  }
+
+  void run(std::size_t count, const std::function<void()>& work) {
+    Job job{&work};
+    {
+      const std::lock_guard lock(mutex_);
+      start(count);
+      waiting_.insert(waiting_.end(), count, &job);
+    }
+    count == 1 ? wake_.notify_one() : wake_.notify_all();
+    work();
+    std::unique_lock lock(mutex_);
+    std::erase(waiting_, &job);
+    ended_.wait(lock, [&] { return job.running == 0; });
+  }
+
+  void discard(std::shared_ptr<void> value) {
+    {
+      const std::lock_guard lock(mutex_);
+      start(1);
+      if (helpers_ == 0) return;  // it ends here
+      discarded_.push_back(std::move(value));
+    }
+    wake_.notify_one();
+  }
+
+ private:
+  struct Job {
+    const std::function<void()>* work;
+    std::size_t running = 0;  // helpers
+  };
+
+  // So that there are so many, if the system lets us.
+  void start(std::size_t count) {
+    try {
+      for (; helpers_ < std::min(count, most_helpers()); ++helpers_) std::thread([this] { help(); }).detach();
+    } catch (const std::system_error&) {
+      // Those that there are do it.
+    }
+  }
+
+  [[noreturn]] void help() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [&] { return !waiting_.empty() || !discarded_.empty(); });
+      if (waiting_.empty()) {
+        std::shared_ptr<void> value = std::move(discarded_.front());
+        discarded_.pop_front();
+        lock.unlock();
+        value.reset();
+        lock.lock();
+        continue;
+      }
+      Job& job = *waiting_.front();
+      waiting_.pop_front();
+      ++job.running;
+      lock.unlock();
+      (*job.work)();
+      lock.lock();
+      if (--job.running == 0) ended_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_, ended_;
+  std::deque<Job*> waiting_;  // once for each helper that may take part
+  std::deque<std::shared_ptr<void>> discarded_;
+  std::size_t helpers_ = 0;
+};
+
+}  // namespace
+
+std::size_t most_helpers() {
+  static const std::size_t most = std::max(1U, std::thread::hardware_concurrency()) - 1;
+  return most;
+}
+
+void run_with_helpers(std::size_t helpers, const std::function<void()>& work) {
+  if (helpers == 0) {
+    work();
+  } else {
+    Helpers::all().run(helpers, work);
+  }
+}
+
+void discard(std::shared_ptr<void> value) {
+  if (most_helpers() > 0) Helpers::all().discard(std::move(value));
+}
+
+}  // namespace entangle::support
