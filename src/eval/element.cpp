@@ -166,6 +166,10 @@ Elements::Elements(const egraph::EGraph& graph) : graph_(graph) {}
 
 smt::Term Elements::integer(sym::Int value) {
   const sym::Int core = graph_.oracle().facts().core(value);
+  if (core.is_poison()) {
+    // Some integer: nothing is known of it.
+    return smt::Term::variable("i" + std::to_string(indices_++), Sort::integer);
+  }
   for (const sym::Int symbol : sym::symbols_of(core)) {
     if (std::ranges::find(symbols_, symbol) == symbols_.end()) {
       symbols_.push_back(symbol);

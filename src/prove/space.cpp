@@ -20,6 +20,11 @@ std::optional<Int> coefficient(Int value, Int symbol) {
   return factor;
 }
 
+Int fitting(Int value) {
+  if (value.is_poison()) throw Undefined{"an integer that overflows"};
+  return value;
+}
+
 }  // namespace
 
 bool Space::is_position(Int symbol) const {
@@ -125,13 +130,13 @@ bool Space::equal(Int a, Int b) {
 
 Int Space::simplified(Int value) {
   bool plain = true;
-  for (const sym::Term& term : sym::terms_of(value)) {
+  for (const sym::Term& term : sym::terms_of(fitting(value))) {
     if (term.monomial == nullptr) continue;
     for (const sym::Factor& factor : term.monomial->factors) {
       if (factor.atom->kind != sym::AtomKind::symbol) plain = false;
     }
   }
-  if (plain || value.is_poison()) return value;
+  if (plain) return value;
   Int result = 0;
   for (const sym::Term& term : sym::terms_of(value)) {
     Int product = term.coefficient;
@@ -152,7 +157,7 @@ Int Space::simplified(Int value) {
     }
     result += product;
   }
-  return result;
+  return fitting(result);
 }
 
 Int Space::quotient(Int a, Int b) {

@@ -96,8 +96,11 @@ Oracle::Oracle(sym::Facts facts, Options options) : facts_(std::move(facts)), op
 
 Truth Oracle::ask(Question question, Int a, Int b) {
   ++statistics_.asked;
-  const Int left = facts_.core(a);
   const Int right = facts_.core(b);
+  Int left = facts_.core(a);
+  if (question == Question::divides && left.is_constant() && left.value() < 0 && !(-left).is_poison()) {
+    left = -left;
+  }
   Key key{question, left, right};
   if (question == Question::equal || question == Question::less_equal) {
     Int difference = right - left;
@@ -127,6 +130,11 @@ Truth Oracle::ask(Question question, Int a, Int b) {
     return Truth::no;
   }
   if (key.left.is_poison() || key.right.is_poison()) {
+    // Two values may have no difference that fits into 64 bits, and yet be comparable.
+    if (const auto truth = by_ranges(question, left, right)) {
+      ++statistics_.bounds;
+      return *truth;
+    }
     ++statistics_.unknown;
     remember(question, a, b, Why::undefined);
     return Truth::unknown;
@@ -168,6 +176,19 @@ Oracle::Reply Oracle::decide(const Key& key) const {
     return {Truth::unknown, By::bounds, Why::solver_off};
   }
   return by_solver(key, facts, symbols, seen);
+}
+
+std::optional<Truth> Oracle::by_ranges(Question question, Int left, Int right) const {
+  const sym::Interval low = facts_.core_bounds(left);
+  const sym::Interval high = facts_.core_bounds(right);
+  if (question == Question::less_equal && low.upper && high.lower && *low.upper <= *high.lower) {
+    return Truth::yes;
+  }
+  const bool above = low.lower && high.upper && *low.lower > *high.upper;
+  const bool below = low.upper && high.lower && *low.upper < *high.lower;
+  const bool never =
+      question == Question::less_equal ? above : question == Question::equal && (above || below);
+  return never ? std::optional(Truth::no) : std::nullopt;
 }
 
 std::optional<Truth> Oracle::by_bounds(const Key& key) const {
@@ -255,7 +276,7 @@ std::optional<bool> Oracle::holds(const Key& key, const sym::Valuation& at) {
     case Question::less_equal:
       return *left >= 0;
     case Question::divides:
-      return *left == 0 ? *right == 0 : sym::mod(Int(*right), Int(*left)) == Int(0);
+      return *left == 0 || *left == -1 ? *left == -1 || *right == 0 : *right % *left == 0;
     case Question::consistent:
       return true;
   }
@@ -271,7 +292,11 @@ std::int64_t Oracle::sample(Int symbol, unsigned index) const {
   if (index >= kPowers) {
     constexpr std::array<std::int64_t, 4> kSizes = {3, 8, 32, 257};
     const std::uint64_t random = support::hash_combine(symbol.hash(), index);
-    value = range.lower.value_or(-2) + static_cast<std::int64_t>(random >> 1) % kSizes[index % kSizes.size()];
+    const std::int64_t least = range.lower.value_or(-2);
+    if (__builtin_add_overflow(least, static_cast<std::int64_t>(random >> 1) % kSizes[index % kSizes.size()],
+                               &value)) {
+      value = least;
+    }
   }
   value = range.upper ? std::min(value, *range.upper) : value;
   return range.lower ? std::max(value, *range.lower) : value;

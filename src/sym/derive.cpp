@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "entangle/sym/facts.h"
+#include "polynomial.h"
 
 namespace entangle::sym {
 
@@ -110,8 +111,9 @@ class Facts::Builder {
     for (auto it = symbols.rbegin(); it != symbols.rend(); ++it) {
       for (const std::int64_t sign : {1, -1}) {
         const Int other = value - Int(sign) * *it;
-        if (!other.is_poison() && !mentions(other, *it)) {
-          set(*it, Int(-sign) * other);
+        const Int solution = Int(-sign) * other;
+        if (!solution.is_poison() && !mentions(other, *it)) {
+          set(*it, solution);
           return true;
         }
       }
@@ -145,6 +147,9 @@ class Facts::Builder {
         contradiction();
         return;
       }
+      if (divisor.is_constant() && divisor.value() < 0) {
+        divisor = -divisor;
+      }
       if (divisor.is_poison() || dividend.is_poison() || exact_div(dividend, divisor)) {
         continue;
       }
@@ -157,8 +162,8 @@ class Facts::Builder {
         return;
       }
       const std::int64_t common = content(dividend);
-      const std::int64_t shared = std::gcd(common, divisor.value());
-      divisor = max(floordiv(divisor, Int(shared)), floordiv(-divisor, Int(shared)));
+      const std::int64_t shared = detail::gcd_of(common, divisor.value());
+      divisor = floordiv(divisor, Int(shared));
       const Int reduced = exact_div(dividend, common).value();
       // What is left of the content is prime to what is left of the divisor.
       const Int symbol = reduced.is_symbol() ? reduced : -reduced;
@@ -198,13 +203,17 @@ class Facts::Builder {
   void add_multiple(Int symbol, Int divisor) {
     const Int quotient = Int::symbol("(" + to_string(symbol) + "//" + in_parentheses(divisor) + ")");
     const Int product = substitute(divisor, facts_.multiple_of_) * quotient;
-    if (product.is_poison()) {
+    std::vector<Int> products;
+    for (const Multiple& other : facts_.multiples_) {
+      products.push_back(substitute(other.product, {{symbol, product}}));
+    }
+    if (product.is_poison() || std::ranges::any_of(products, &Int::is_poison)) {
       divides_.emplace_back(divisor, symbol);
       return;
     }
-    for (Multiple& other : facts_.multiples_) {
-      other.product = substitute(other.product, {{symbol, product}});
-      facts_.multiple_of_[other.symbol] = other.product;
+    for (std::size_t i = 0; i < products.size(); ++i) {
+      facts_.multiples_[i].product = products[i];
+      facts_.multiple_of_[facts_.multiples_[i].symbol] = products[i];
     }
     facts_.multiples_.push_back({symbol, divisor, quotient, product});
     facts_.multiple_of_[symbol] = product;
@@ -286,7 +295,8 @@ class Facts::Builder {
       }
       // coefficient*symbol >= -rest
       const Interval range = plain_bounds(-rest, facts_.bounds_);
-      if (!range.lower || term.coefficient == std::numeric_limits<std::int64_t>::min()) {
+      constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+      if (!range.lower || *range.lower == kLeast || term.coefficient == kLeast) {
         continue;
       }
       Interval bound;

@@ -16,7 +16,7 @@ const Polynomial kPoison;
 
 namespace {
 
-using detail::add_scaled;
+using detail::add_terms;
 using detail::collect;
 using detail::common_monomial;
 using detail::compare_monomials;
@@ -30,6 +30,7 @@ using detail::make_monomial;
 using detail::multiply_terms;
 using detail::only_atom;
 using detail::poison_unless;
+using detail::subtract_terms;
 using detail::Terms;
 using detail::unit;
 
@@ -109,6 +110,9 @@ Int floordiv_by_constant(Terms dividend, std::int64_t divisor) {
 
 // floordiv of a nonzero remainder of divide() by a polynomial with a positive leading coefficient.
 Int floordiv_by_polynomial(Int dividend, Int divisor) {
+  if (dividend.is_poison()) {
+    return dividend;
+  }
   const std::int64_t common = gcd_of(content(dividend), content(divisor));
   const Terms above = terms_of(dividend);
   const Terms below = terms_of(divisor);
@@ -241,14 +245,14 @@ Int add(Int a, Int b) {
   if (a.is_poison() || b.is_poison()) {
     return Int::poison();
   }
-  return poison_unless(add_scaled(terms_of(a), 1, terms_of(b)));
+  return poison_unless(add_terms(terms_of(a), terms_of(b)));
 }
 
 Int subtract(Int a, Int b) {
   if (a.is_poison() || b.is_poison()) {
     return Int::poison();
   }
-  return poison_unless(add_scaled(terms_of(a), -1, terms_of(b)));
+  return poison_unless(subtract_terms(terms_of(a), terms_of(b)));
 }
 
 Int multiply(Int a, Int b) {
@@ -355,6 +359,9 @@ Folded fold(Int value) {
           std::vector<Int> negated;
           for (const Int argument : atom->arguments) {
             negated.push_back(-argument);
+          }
+          if (has_poison(negated)) {
+            continue;
           }
           const Int shift = -least_coefficients(negated);
           part = FoldedPart{-scale, FoldedKind::min, {}};

@@ -204,7 +204,7 @@ class Bounds {
 
   static Interval of_quotient(const Interval& dividend, const Interval& divisor) {
     Interval result;
-    if (!divisor.lower || *divisor.lower < 1) {
+    if (!divisor.lower || *divisor.lower < 1 || (divisor.upper && *divisor.upper < 1)) {
       return result;
     }
     // Of a nonnegative end the quotient is nearest to 0 for the greatest divisor, of a negative one nearest

@@ -140,7 +140,12 @@ bool before(const Term& a, const Term& b) {
 // --- Arithmetic on terms
 // --------------------------------------------------------------------------------------
 
-std::optional<Terms> add_scaled(const Terms& a, std::int64_t scale, const Terms& b) {
+namespace {
+
+// The terms of a and b; `combine` makes the coefficient of those of b, from that of a, and says whether it
+// overflows.
+template <class Combine>
+std::optional<Terms> combined(const Terms& a, const Terms& b, const Combine& combine) {
   Terms result;
   result.reserve(a.size() + b.size());
   auto left = a.begin();
@@ -158,22 +163,31 @@ std::optional<Terms> add_scaled(const Terms& a, std::int64_t scale, const Terms&
       result.push_back(*left++);
       continue;
     }
-    Term term{0, right->monomial};
-    if (__builtin_mul_overflow(right->coefficient, scale, &term.coefficient)) {
+    const std::int64_t first = order == 0 ? left++->coefficient : 0;
+    Term term = *right++;
+    if (combine(first, term.coefficient, &term.coefficient)) {
       return std::nullopt;
     }
-    if (order == 0) {
-      if (__builtin_add_overflow(left->coefficient, term.coefficient, &term.coefficient)) {
-        return std::nullopt;
-      }
-      ++left;
-    }
-    ++right;
     if (term.coefficient != 0) {
       result.push_back(term);
     }
   }
   return result;
+}
+
+}  // namespace
+
+std::optional<Terms> add_terms(const Terms& a, const Terms& b) {
+  return combined(a, b, [](std::int64_t x, std::int64_t y, std::int64_t* sum) {
+    return __builtin_add_overflow(x, y, sum);
+  });
+}
+
+// Not by adding the negated terms: m - m is 0 also for the least m, whose negative is none.
+std::optional<Terms> subtract_terms(const Terms& a, const Terms& b) {
+  return combined(a, b, [](std::int64_t x, std::int64_t y, std::int64_t* difference) {
+    return __builtin_sub_overflow(x, y, difference);
+  });
 }
 
 namespace {
@@ -308,7 +322,7 @@ std::optional<Division> divide(const Terms& a, const Terms& b, bool exact) {
     if (coefficient != 0) {
       result.quotient.push_back({coefficient, *monomial});
       const auto product = multiply_terms({{coefficient, *monomial}}, b);
-      const auto rest = product ? add_scaled(work, -1, *product) : std::nullopt;
+      const auto rest = product ? subtract_terms(work, *product) : std::nullopt;
       if (!rest) {
         return std::nullopt;
       }

@@ -29,7 +29,8 @@ Int poison_unless(const std::optional<Terms>& terms);
 // atom that is first in content order weighs most.
 std::strong_ordering compare_monomials(const Monomial* a, const Monomial* b);
 
-std::optional<Terms> add_scaled(const Terms& a, std::int64_t scale, const Terms& b);
+std::optional<Terms> add_terms(const Terms& a, const Terms& b);
+std::optional<Terms> subtract_terms(const Terms& a, const Terms& b);
 std::optional<Terms> multiply_terms(const Terms& a, const Terms& b);
 // The terms, in any order, sorted; those of one monomial added up.
 std::optional<Terms> collect(Terms terms);

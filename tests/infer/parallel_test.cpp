@@ -409,6 +409,40 @@ TEST_CASE("pieces of a symbolic length") {
   }
 }
 
+TEST_CASE("parts that end at a place of any size") {
+  struct Row {
+    const char* end;
+    const char* size;   // of the part
+    const char* other;  // a part as long, and not the same
+  };
+  const Row rows[] = {{"\"s0-1\"", "\"s0-1\"", "1, \"s0\""},
+                      {"\"s0-2\"", "\"s0-2\"", "2, \"s0\""},
+                      {"\"2*s0-1\"", "\"s0\"", nullptr},
+                      {"-1", "\"s0-1\"", "1, 9223372036854775807"},
+                      {"\"3-s0\"", "3", "1, 4"}};
+  for (const Row& row : rows) {
+    CAPTURE(std::string(row.end));
+    const auto program = [&](const std::string& lines) {
+      return replaced("in x: f32[\"s0\", 2]\n" + lines + "out y", "SIZE", row.size);
+    };
+    const std::string part = std::string("aten.slice.Tensor(%x, 0, 0, ") + row.end + "): f32[SIZE, 2]\n";
+    const Case test = {
+        program("p = " + part + "y = aten.exp.default(%p): f32[SIZE, 2]\n"),
+        {program("x2 = aten.exp.default(%x): f32[\"s0\", 2]\ny = " + replaced(part, "%x", "%x2"))},
+        "assume:\n  - \"s0 >= 4\"\ninputs:\n  x: r0.x\nexpect:\n  y: r0.y\n",
+        "",
+        ""};
+    CHECK(outcome(test) == "refines");
+    if (row.other != nullptr) {
+      Case wrong = test;
+      wrong.ranks[0] =
+          replaced(wrong.ranks[0], std::string("0, ") + row.end + ")", std::string(row.other) + ")");
+      REQUIRE(wrong.ranks[0] != test.ranks[0]);
+      CHECK(outcome(wrong) == "unproved");
+    }
+  }
+}
+
 TEST_CASE("a sum over a part of the ranks is none over all of them") {
   const auto rank = [](const char* group) {
     return std::string("in x: f32[4]\na = _c10d_functional.all_reduce.default(%x, \"sum\", \"") + group +

@@ -186,6 +186,7 @@ class Oracle {
   Truth ask(Question question, sym::Int a, sym::Int b);
   Truth counted(const Reply& reply, Question question, sym::Int a, sym::Int b);
   Reply decide(const Key& key) const;
+  std::optional<Truth> by_ranges(Question question, sym::Int left, sym::Int right) const;
   std::optional<Truth> by_bounds(const Key& key) const;
   std::optional<Truth> divides_by_bounds(sym::Int d, sym::Int n) const;
   Seen by_samples(const Key& key, const std::vector<const Fact*>& facts,
