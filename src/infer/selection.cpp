@@ -152,7 +152,7 @@ bool Selection::leads_nowhere(TermId term) const {
   return first != EGraph::kNoUse && use == EGraph::kNoUse;
 }
 
-std::vector<TermId> Selection::reachable(std::uint32_t steps) const {
+std::vector<TermId> Selection::reachable(std::uint32_t steps, Window window) const {
   EGraph& from = joint_.graph();
   std::vector<TermId> queue;     // a heap, the oldest first: operands come before their users
   IdMap steps_to(joint_.ids());  // of the classes that are known
@@ -202,13 +202,16 @@ std::vector<TermId> Selection::reachable(std::uint32_t steps) const {
     if (cost <= steps) {
       done.insert(term);
       result.push_back(term);
-      add(from.find(term), cost);
+      // What is made of an application that may be the one in question is not looked at.
+      if (window != Window::own || !defined_by_.contains(from.original(term).op)) {
+        add(from.find(term), cost);
+      }
     }
   }
   return result;
 }
 
-void Selection::keep_alike(std::vector<TermId>& terms) const {
+void Selection::keep_alike(std::vector<TermId>& terms, Window window) const {
   EGraph& from = joint_.graph();
   std::vector<bool> kept(terms.size());
   std::vector<TermId> class_of(terms.size());
@@ -220,7 +223,8 @@ void Selection::keep_alike(std::vector<TermId>& terms) const {
     class_of[k] = from.find(terms[k]);
     *last_of.emplace(class_of[k], k).first = k;
     if (defined_by_.contains(node.op) ||
-        std::ranges::any_of(node.children, [&](TermId c) { return above.contains(from.find(c)); })) {
+        (window == Window::alike &&
+         std::ranges::any_of(node.children, [&](TermId c) { return above.contains(from.find(c)); }))) {
       kept[k] = true;
       above.insert(class_of[k]);
     }
@@ -250,10 +254,10 @@ void Selection::keep_alike(std::vector<TermId>& terms) const {
   terms.resize(left);
 }
 
-void Selection::add_window(std::uint32_t steps, bool alike) {
-  std::vector<TermId> terms = reachable(steps);
-  if (alike) {
-    keep_alike(terms);
+void Selection::add_window(std::uint32_t steps, Window window) {
+  std::vector<TermId> terms = reachable(steps, window);
+  if (window != Window::all) {
+    keep_alike(terms, window);
   }
   for (const TermId term : terms) {
     if (!included_.contains(term)) {

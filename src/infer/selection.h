@@ -31,10 +31,12 @@ class Selection {
   void add_definition(TermId term);
   // Adds all definitions of the resolved classes present, `levels` deep.
   void reopen(int levels);
-  // Adds the distributed operators reachable within `steps` compute steps from the tensors present; with
-  // `alike`, of these only applications of the same operators as the definitions, what they are computed from
-  // and what is computed from them.
-  void add_window(std::uint32_t steps, bool alike = false);
+  // Which distributed operators are added: all that can be reached; `alike`: of these only applications of
+  // the same operators as the definitions, what they are computed from and what is computed from them; `own`:
+  // without the latter.
+  enum class Window : std::uint8_t { all, alike, own };
+  // Adds the distributed operators reachable within `steps` compute steps from the tensors present.
+  void add_window(std::uint32_t steps, Window window = Window::all);
 
   Joint& joint() const { return joint_; }
   // Canonical joint classes in order of arrival.
@@ -80,8 +82,8 @@ class Selection {
   // was made from it is known as something else (of parts that were put together: a view of the whole).
   bool leads_nowhere(TermId term) const;
   // The distributed applications within `steps` compute steps, operands before their users.
-  std::vector<TermId> reachable(std::uint32_t steps) const;
-  void keep_alike(std::vector<TermId>& terms) const;
+  std::vector<TermId> reachable(std::uint32_t steps, Window window) const;
+  void keep_alike(std::vector<TermId>& terms, Window window) const;
 
   Joint& joint_;
   std::vector<TermId> like_;

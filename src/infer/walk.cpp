@@ -7,9 +7,9 @@ namespace entangle::infer {
 
 // What a local problem consists of beside the operator and its operands, and how far it may grow.
 struct Walk::Reach {
-  int window;  // see LocalProblem::add_window
-  bool alike;
-  int reopen;  // see LocalProblem::reopen
+  int steps;  // see Selection::add_window
+  Selection::Window window;
+  int reopen;  // see Selection::reopen
   Effort effort;
 };
 
@@ -17,11 +17,12 @@ namespace {
 
 // Small problems first, and with little effort. Two steps suffice for forward programs, four for training
 // steps, eight where the ranks compute a loss in other steps than the program; re-opening brings back how an
-// operand was made, which its relation hides.
+// operand was made, which its relation hides. What carries nothing is mostly made of like applications alone.
+using enum Selection::Window;
 constexpr Walk::Reach kReaches[] = {
-    {1, true, 0, Effort::small}, {2, true, 0, Effort::small}, {2, true, 0, Effort::full},
-    {4, true, 0, Effort::small}, {8, true, 0, Effort::small}, {8, true, 0, Effort::full},
-    {2, false, 2, Effort::full}, {8, false, 0, Effort::full}, {8, false, 2, Effort::full},
+    {1, own, 0, Effort::small},   {2, alike, 0, Effort::small}, {2, alike, 0, Effort::full},
+    {4, alike, 0, Effort::small}, {8, alike, 0, Effort::small}, {8, alike, 0, Effort::full},
+    {2, all, 2, Effort::full},    {8, all, 0, Effort::full},    {8, all, 2, Effort::full},
 };
 // So many are made at once, and the first that re-opens, too, if no result is carried and it is no larger
 // than this. The others are put off: mostly a consumer that carries the operator is resolved by small
@@ -160,8 +161,11 @@ bool Walk::solve(TermId term, Stage stage) {
   Tried& tried = put_off_[term];
   bool solved = false;
   for (const Reach& reach : reaches) {
+    if (reach.window == own && !carried->empty()) {
+      continue;
+    }
     // Values inside a lowering are carried into its result cheaply; only results are worth large problems.
-    if ((reach.reopen > 0 || reach.window > 4) && !joint_.is_result(term)) {
+    if ((reach.reopen > 0 || reach.steps > 4) && !joint_.is_result(term)) {
       continue;
     }
     const std::size_t most = stage == Stage::at_once && reach.reopen > 0 ? kMostAtOnce : kAnySize;
@@ -222,8 +226,8 @@ bool Walk::attempt(TermId term, const std::vector<TermId>& carried, const Reach&
   for (const TermId definition : terms) {
     selection.add_definition(definition);
   }
-  selection.add_window(reach.window, reach.alike);
-  if (selection.applications().size() > most) {
+  selection.add_window(reach.steps, reach.window);
+  if (selection.applications().size() > most || (reach.window == own && selection.window().empty())) {
     return false;
   }
   const auto [before, fresh] = tried.emplace(selection.included(), reach.effort);
@@ -279,7 +283,7 @@ Walk::Drawn Walk::drawn_alike(TermId term, const std::function<bool(TermId)>& ma
       selection.add_operand(child);
     }
     selection.add_definition(term);
-    selection.add_window(reach.window, reach.alike);
+    selection.add_window(reach.steps, reach.window);
     if (std::vector<TermId> included = selection.included(); included == before) {
       continue;
     } else {
