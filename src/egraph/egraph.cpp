@@ -53,6 +53,7 @@ EGraph::Impl::Impl(EGraph& graph, term::Typing& graph_typing, smt::Oracle& graph
       typing(graph_typing),
       oracle(graph_oracle),
       rule_set(graph_typing.rules()),
+      nodes(graph.nodes_),
       up(graph.up_),
       uses(graph.uses_),
       merge_log(graph.merge_log_) {
@@ -306,19 +307,8 @@ std::vector<TermId> EGraph::classes() const {
   return result;
 }
 
-TermId EGraph::Impl::live_from(TermId node) const {
-  while (node != kNoTerm && nodes[node].state != NodeState::live) {
-    node = nodes[node].next_in_class;
-  }
-  return node;
-}
-
 TermId EGraph::first_node(TermId id) const {
-  return impl_->live_from(impl_->class_of(id).first);
-}
-
-TermId EGraph::next_node(TermId node) const {
-  return impl_->live_from(impl_->nodes[node].next_in_class);
+  return live_from(impl_->class_of(id).first);
 }
 
 std::vector<TermId> EGraph::node_ids(TermId id) const {
@@ -342,11 +332,6 @@ term::NodeView EGraph::node(TermId id) const {
   return {node.op, node.attrs, node.span()};
 }
 
-term::NodeView EGraph::original(TermId id) const {
-  const Node& node = impl_->nodes.at(id);
-  return {node.op, node.attrs, {node.given, node.count}};
-}
-
 const std::string& EGraph::label(TermId id) const {
   const Node& node = impl_->nodes.at(id);
   ENTANGLE_CHECK(node.op == rules::kNoOp, "label of a term that is no leaf");
@@ -364,10 +349,6 @@ TermId EGraph::find_node(rules::OpId op, const tensor::Attr& given_attrs,
 
 EGraph::Use EGraph::first_use(TermId id) const {
   return impl_->class_of(id).first_use;
-}
-
-bool EGraph::is_node(TermId id) const {
-  return impl_->nodes[id].state == NodeState::live;
 }
 
 std::vector<TermId> EGraph::user_nodes(TermId id, rules::OpId op) const {

@@ -26,26 +26,6 @@ inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 using Ids = Small<TermId, 16>;
 
-enum class NodeState : std::uint8_t {
-  live,   // in its class's list
-  ghost,  // was normalised away: hash-consed and explained, but never matched
-  dead,   // congruent to another node
-};
-
-struct Node {
-  rules::OpId op = rules::kNoOp;
-  std::uint32_t count = 0;  // of children
-  tensor::Attr attrs;
-  TermId* children = nullptr;      // canonical as of the last rebuild; sorted if the operator is commutative
-  TermId* given = nullptr;         // as the term was built
-  std::uint64_t hash = 0;          // of op, attrs and children; leaves: index of the label
-  TermId next_in_class = kNoTerm;  // ascending
-  TermId next_of_op = kNoTerm;     // in the order in which they became nodes
-  NodeState state = NodeState::live;
-
-  std::span<const TermId> span() const { return {children, count}; }
-};
-
 // Meaningful at canonical ids.
 struct Class {
   TermId first = kNoTerm, last = kNoTerm;  // live nodes
@@ -137,8 +117,6 @@ struct EGraph::Impl {
   // Makes a ghost a node of its class.
   void promote(TermId ghost);
   void append_of_op(TermId node);
-  // Of a class's list, the first live node from here on.
-  TermId live_from(TermId node) const;
   // The number in `signatures` of an operator with these attributes and operands.
   std::uint32_t signature_of(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> children);
   // The number of the type of an application with the signature; Signature::kUntyped where it has
@@ -192,8 +170,8 @@ struct EGraph::Impl {
   };
   mutable std::array<Canonical, 128> canonicals;
 
-  std::vector<Node> nodes;
-  std::vector<TermId>& up;  // these three are the e-graph's own
+  std::vector<Node>& nodes;  // these four are the e-graph's own
+  std::vector<TermId>& up;
   std::vector<EGraph::UseEntry>& uses;
   std::vector<std::pair<TermId, TermId>>& merge_log;
   std::vector<Class> classes;

@@ -105,6 +105,41 @@ std::optional<Frame> Binder::bind() {
   return frame;
 }
 
+namespace {
+
+// Whether a literal holds a text, which may be a size of this graph.
+bool holds_name(const Attr& attr) {
+  return attr.kind() == Attr::Kind::name ||
+         (attr.kind() == Attr::Kind::list && std::ranges::any_of(attr.as_list(), holds_name));
+}
+
+}  // namespace
+
+bool Binder::add_operands(const Type& type, const Arg& arg, std::vector<NodeIndex>& out) const {
+  if (const Attr* attr = arg.literal()) {
+    return type.base == Base::name || type.base == Base::dtype || !holds_name(*attr);
+  }
+  if (const Arg::Ref* ref = arg.ref()) {
+    out.push_back(ref->node);
+    return type.base == Base::tensor || type.base == Base::operand;
+  }
+  return std::ranges::all_of(*arg.list(), [&](const Arg& entry) { return add_operands(type, entry, out); });
+}
+
+std::optional<std::vector<NodeIndex>> Binder::operands() const {
+  std::vector<NodeIndex> result;
+  for (std::size_t i = 0; i < given_.size(); ++i) {
+    const Parameter& parameter = lowering_.parameters[i];
+    const auto& standard = parameter.default_value;
+    const bool alike = given_[i] != nullptr ? add_operands(parameter.type, *given_[i], result)
+                                            : !standard || standard->kind == rules::ExprKind::literal;
+    if (!alike || parameter.type.base == Base::group) {
+      return std::nullopt;
+    }
+  }
+  return result;
+}
+
 bool Binder::bind_parameter(const Parameter& parameter, const Arg* arg, Frame& frame) {
   const bool collected =
       lowering_.kind == rules::LoweringKind::collective && parameter.type.base == Base::tensor;

@@ -26,6 +26,10 @@ class Binder {
   // Why there is none.
   const std::string& reason() const { return reason_; }
 
+  // After it was bound: the operands by parameter, if it would be bound in the same way on any rank that has
+  // this very node and operands of these types; none where it may depend on anything else.
+  std::optional<std::vector<NodeIndex>> operands() const;
+
   // The group among the arguments: declared by name, or a list of ranks. An error names a group that the
   // graph does not declare; none when there is no such argument.
   support::Result<std::optional<Group>> group();
@@ -38,6 +42,7 @@ class Binder {
   bool fail(std::string reason);
   bool bind_parameter(const Parameter& parameter, const Arg* arg, term::Frame& frame);
   bool has_axis(const Type& type) const;
+  bool add_operands(const Type& type, const Arg& arg, std::vector<NodeIndex>& out) const;
   std::optional<term::Value> value(const Type& type, int depth, const Arg& arg, const term::Frame& frame);
   std::optional<term::Value> of_literal(const Type& type, int depth, const tensor::Attr& attr,
                                         const term::Frame& frame);

@@ -82,6 +82,8 @@ class Lowerer {
   bool operation(std::uint32_t rank, NodeIndex node);
   bool size(std::uint32_t rank, NodeIndex node, const Attempt& attempt);
   Attempt attempt(std::uint32_t rank, NodeIndex node);
+  void remember(NodeIndex node, const rules::Lowering& lowering, const std::vector<NodeIndex>& operands);
+  std::optional<term::Value> repeat(std::uint32_t rank, NodeIndex node);
   void opaque(std::uint32_t rank, NodeIndex node, const std::string& reason);
   TermId opaque_term(const OpaqueUse& use, const tensor::TensorType& type, bool& added);
   std::optional<tensor::Attr> arguments(std::uint32_t rank, const Arg& arg,
@@ -118,6 +120,13 @@ class Lowerer {
     std::uint32_t rank = 0;
     NodeIndex node = kNoNode;
   };
+  // How a node of the first rank was lowered, if that says how the same node of other ranks is.
+  struct Known {
+    const rules::Lowering* lowering = nullptr;
+    const Recipes::Recipe* recipe = nullptr;
+    std::vector<TermId> operands;                             // of the recipe
+    std::vector<std::pair<NodeIndex, std::uint32_t>> places;  // which of them are nodes
+  };
 
   bool is_unknown_collective(std::uint32_t rank, NodeIndex node) const;
   bool arrive(std::uint32_t rank, NodeIndex node);
@@ -150,6 +159,7 @@ class Lowerer {
   Lowered lowered_;
   std::optional<support::Diagnostic> error_;
   Recipes recipes_;
+  std::vector<Known> known_;                                     // of the first rank, by node
   std::unordered_map<std::string, Operation> operations_;        // by name
   std::unordered_map<std::string, std::size_t> operator_sites_;  // by name without working in place
   std::vector<RankState> ranks_;

@@ -245,12 +245,59 @@ Value Lowerer::with_new_values(const Node& at, Value value) {
   return Value(std::move(values));
 }
 
+// To be called when the recipe was just followed.
+void Lowerer::remember(NodeIndex node, const rules::Lowering& lowering,
+                       const std::vector<NodeIndex>& operands) {
+  Known known{&lowering, recipes_.last(), recipes_.last_operands(), {}};
+  for (const NodeIndex operand : operands) {
+    const TermId id = target_.find(ranks_.front().terms(operand).front());
+    const auto place = std::ranges::find(known.operands, id, [&](TermId term) { return target_.find(term); });
+    if (place == known.operands.end()) {
+      return;
+    }
+    known.places.emplace_back(operand, static_cast<std::uint32_t>(place - known.operands.begin()));
+  }
+  known_.resize(graphs_.front().nodes.size());
+  known_[node] = std::move(known);
+}
+
+// The value of a node that stands in the first rank's graph letter by letter, and was lowered there.
+std::optional<Value> Lowerer::repeat(std::uint32_t rank, NodeIndex node) {
+  const Graph& graph = graphs_[rank];
+  if (rank == 0 || node >= known_.size() || !graph.texts[node].repeated ||
+      graph.model != graphs_.front().file || known_[node].recipe == nullptr) {
+    return std::nullopt;
+  }
+  const Known& known = known_[node];
+  std::vector<TermId> operands = known.operands;
+  for (const auto& [operand, place] : known.places) {
+    operands[place] = kNoTerm;
+  }
+  for (const auto& [operand, place] : known.places) {
+    const TermId term = ranks_[rank].terms(operand).front();
+    if (graph.nodes[operand].several || term == kNoTerm) {
+      return std::nullopt;
+    }
+    const TermId id = target_.find(term);
+    if (operands[place] != kNoTerm && operands[place] != id) {
+      return std::nullopt;
+    }
+    operands[place] = id;
+  }
+  return recipes_.value(*known.recipe, operands);
+}
+
 Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
   Attempt result;
+  if ((result.value = repeat(rank, node))) {
+    result.lowering = known_[node].lowering;
+    return result;
+  }
   const rules::RuleSet& rules = target_.rules();
   const Node& at = node_of(rank, node);
   const RankState& state = ranks_[rank];
   const bool borrowed = operation_of(rank, node).borrowed;
+  bool first = true;  // of the declarations that are tried
   if (borrowed && at.mutates.size() > 1) {
     return result;
   }
@@ -263,6 +310,7 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
     std::optional<Frame> frame = binder.bind();
     if (!frame) {
       result.reason = binder.reason();
+      first = false;
       continue;
     }
     if (borrowed && lowering.result_types != rules::kNoSlot && at.results[0]) {
@@ -281,7 +329,15 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
         continue;
       }
       result.value = std::move(known.value);
+      const bool plain = rank == 0 && graphs_.size() > 1 && !borrowed && at.mutates.empty() && first &&
+                         lowering.site == rules::kNoSlot && lowering.draw == rules::kNoSlot;
+      if (result.value && plain) {
+        if (const auto operands = binder.operands()) {
+          remember(node, lowering, *operands);
+        }
+      }
     }
+    first = false;
     if (!result.value && lowering.condition) {
       const smt::Truth holds = target_.evaluator().holds(*lowering.condition, *frame);
       if (!smt::is_yes(holds)) {

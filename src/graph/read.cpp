@@ -240,6 +240,7 @@ bool Reader::ends(const Value& root, std::string_view key, std::vector<NodeIndex
 
 bool Reader::graph(const Value& root) {
   graph_.file = file_;
+  graph_.model = options_.model != nullptr ? options_.model->file : support::kNoFile;
   graph_.path = support::source_path(file_);
   if (!header(root) || !groups(root)) {
     return false;
@@ -306,7 +307,7 @@ void Reader::copy(NodeIndex node) {
   for (auto& [key, arg] : to.kwargs) {
     move(arg);
   }
-  graph_.texts[node] = {from.offset + moved, from.length, from.name + moved, true};
+  graph_.texts[node] = {from.offset + moved, from.length, from.name + moved, true, true};
 }
 
 support::Result<Graph> parse_graph(support::FileId file, const ReadOptions& options) {

@@ -214,7 +214,29 @@ Recipes::Answer Recipes::value(const rules::Lowering& lowering, const Frame& fra
   if (known->kind != Recipe::Kind::known) {
     return {std::nullopt, known->kind == Recipe::Kind::refused};
   }
-  return {recorded ? made(known->result) : follow(*known)};
+  Answer answer{recorded ? made(known->result) : follow(*known)};
+  last_ = answer.value ? known : last_;
+  return answer;
+}
+
+std::vector<TermId> Recipes::last_operands() const {
+  return {terms_.begin(), terms_.begin() + static_cast<std::ptrdiff_t>(last_->operands.size())};
+}
+
+std::optional<Value> Recipes::value(const Recipe& recipe, std::span<const TermId> operands) {
+  if (operands.size() != recipe.operands.size()) {
+    return std::nullopt;
+  }
+  terms_.clear();
+  for (const TermId operand : operands) {
+    const TermId id = target_.find(operand);
+    if (&target_.type(id) != recipe.operands[terms_.size()] ||
+        std::ranges::find(terms_, id) != terms_.end()) {
+      return std::nullopt;
+    }
+    terms_.push_back(id);
+  }
+  return follow(recipe);
 }
 
 std::uint32_t Recipes::number(TermId term) const {
@@ -226,6 +248,10 @@ Value Recipes::numbered(const Value& value) const {
 }
 
 Recipes::Recipe Recipes::record(const rules::Lowering& lowering, const Frame& frame) {
+  Recipe recipe;
+  for (const TermId operand : terms_) {
+    recipe.operands.push_back(&target_.type(operand));
+  }
   Frame numbers;
   for (const std::optional<Value>& slot : frame.slots) {
     numbers.slots.push_back(slot ? std::optional(numbered(*slot)) : std::nullopt);
@@ -235,7 +261,6 @@ Recipes::Recipe Recipes::record(const rules::Lowering& lowering, const Frame& fr
   const std::uint64_t undecided = oracle_.statistics().unknown;
   Recorder recorder(target_, oracle_, terms_, missed);
   term::Evaluator evaluator(recorder, target_.typing(), &recorder);
-  Recipe recipe;
   // What is found, if it rests on nothing else.
   const auto settle = [&](Recipe::Kind kind) {
     const bool decided = !recorder.ended() && oracle_.statistics().unknown == undecided;

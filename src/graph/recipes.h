@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -35,6 +36,13 @@ class Recipes {
   };
   Answer value(const rules::Lowering& lowering, const term::Frame& frame);
 
+  // How the last value that there was came about: the recipe, and the classes of its operands.
+  struct Recipe;
+  const Recipe* last() const { return last_; }
+  std::vector<egraph::TermId> last_operands() const;
+  // The same for other operands, if they are as many classes of the same types.
+  std::optional<term::Value> value(const Recipe& recipe, std::span<const egraph::TermId> operands);
+
  private:
   // Everything that a recipe depends on: the frame with its operands replaced by their types and by the
   // number of the first operand of the same class.
@@ -53,13 +61,6 @@ class Recipes {
     tensor::Attr attrs;
     std::vector<std::uint32_t> children;
     const tensor::TensorType* type = nullptr;  // of the result, as the e-graph has it
-  };
-  struct Recipe {
-    // `of_call`: the lowering looks at the number of the call.
-    enum class Kind : std::uint8_t { none, refused, of_call, known };
-    Kind kind = Kind::none;
-    std::vector<Step> steps;
-    term::Value result;  // over numbers instead of terms
   };
   class Recorder;
 
@@ -82,6 +83,16 @@ class Recipes {
   Key key_;                               // of the present question
   std::vector<egraph::TermId> terms_;     // likewise, by number
   std::vector<egraph::TermId> children_;  // of the step that is followed
+  const Recipe* last_ = nullptr;
+};
+
+struct Recipes::Recipe {
+  // `of_call`: the lowering looks at the number of the call.
+  enum class Kind : std::uint8_t { none, refused, of_call, known };
+  Kind kind = Kind::none;
+  std::vector<const tensor::TensorType*> operands;  // as the e-graph has them
+  std::vector<Step> steps;
+  term::Value result;  // over numbers instead of terms
 };
 
 }  // namespace entangle::graph

@@ -3,9 +3,12 @@
 //
 // It is an array over all ids that is never cleared: an entry counts if it has the stamp of the map in use.
 // Arrays come from a pool, so that the next problem finds them as large as they have to be.
+//
+// IdQueue: a set of ids from which the least is taken.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -89,6 +92,46 @@ class IdSet {
 
  private:
   IdMap map_;
+};
+
+// A bit for each id, and one for each word of these. Empty before and after each use, so that it is cleared
+// by that and may be as long as there are ids.
+class IdQueue {
+ public:
+  void push(term::TermId id) {
+    const std::size_t word = id / kBits;
+    if (word >= words_.size()) {
+      words_.resize(2 * word + 1);
+      marks_.resize(words_.size() / kBits + 1);
+    }
+    words_[word] |= bit(id);
+    marks_[word / kBits] |= bit(word);
+    first_ = std::min(first_, word / kBits);
+  }
+  // kNoTerm when there is none.
+  term::TermId pop() {
+    while (first_ < marks_.size() && marks_[first_] == 0) {
+      ++first_;
+    }
+    if (first_ >= marks_.size()) {
+      return term::kNoTerm;
+    }
+    const std::size_t word = first_ * kBits + lowest(marks_[first_]);
+    const std::size_t id = word * kBits + lowest(words_[word]);
+    words_[word] &= words_[word] - 1;
+    if (words_[word] == 0) {
+      marks_[first_] &= marks_[first_] - 1;
+    }
+    return static_cast<term::TermId>(id);
+  }
+
+ private:
+  static constexpr std::size_t kBits = 64;
+  static std::uint64_t bit(std::size_t number) { return std::uint64_t{1} << number % kBits; }
+  static std::size_t lowest(std::uint64_t word) { return static_cast<std::size_t>(std::countr_zero(word)); }
+
+  std::vector<std::uint64_t> words_, marks_;
+  std::size_t first_ = 0;  // of marks_: none before it is set
 };
 
 }  // namespace entangle::infer

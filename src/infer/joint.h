@@ -33,6 +33,8 @@ class Joint {
   EGraph& graph() { return graph_; }
   // Of maps over its terms.
   IdPool& ids() { return ids_; }
+  // For whoever goes through terms, the oldest first; empty otherwise.
+  IdQueue& queue() { return queue_; }
 
   // --- the distributed program
 
@@ -186,6 +188,7 @@ class Joint {
 
   EGraph& graph_;
   IdPool ids_;
+  IdQueue queue_;
   TermId distributed_end_ = 0;
   std::vector<Entry> entries_;        // by term id; the data of a class is at its canonical id
   std::vector<Constant> constant_;    // likewise, unless the class has changed since; asked for all the time

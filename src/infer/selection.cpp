@@ -115,6 +115,7 @@ void Selection::drain() {
 void Selection::add_definition(TermId term) {
   include(term);
   defined_by_.insert(joint_.graph().original(term).op);
+  any_free_ = any_free_ || joint_.steps_free(term);
   drain();
 }
 
@@ -154,8 +155,8 @@ bool Selection::leads_nowhere(TermId term) const {
 
 std::vector<TermId> Selection::reachable(std::uint32_t steps, Window window) const {
   EGraph& from = joint_.graph();
-  std::vector<TermId> queue;     // a heap, the oldest first: operands come before their users
-  IdMap steps_to(joint_.ids());  // of the classes that are known
+  IdQueue& queue = joint_.queue();  // operands come before their users
+  IdMap steps_to(joint_.ids());     // of the classes that are known
   const auto known = [&](TermId operand) {
     const TermId id = from.find(operand);
     return steps_to.contains(id) || joint_.of_constants(id);
@@ -175,8 +176,7 @@ std::vector<TermId> Selection::reachable(std::uint32_t steps, Window window) con
       const TermId other = joint_.other_operand(joint_class, use);
       if ((cost < steps || joint_.steps_free(user)) && (other == kNoTerm || known(other)) &&
           joint_.in_use(user) && ready(user)) {
-        queue.push_back(user);
-        std::push_heap(queue.begin(), queue.end(), std::greater<>());
+        queue.push(user);
       }
     }
   };
@@ -185,10 +185,7 @@ std::vector<TermId> Selection::reachable(std::uint32_t steps, Window window) con
   }
   std::vector<TermId> result;
   IdSet done(joint_.ids());
-  while (!queue.empty()) {
-    std::pop_heap(queue.begin(), queue.end(), std::greater<>());
-    const TermId term = queue.back();
-    queue.pop_back();
+  for (TermId term = queue.pop(); term != kNoTerm; term = queue.pop()) {
     if (done.contains(term) || leads_nowhere(term)) {
       continue;
     }
@@ -199,11 +196,13 @@ std::vector<TermId> Selection::reachable(std::uint32_t steps, Window window) con
       }
     }
     const std::uint32_t cost = most + (joint_.steps_free(term) ? 0 : 1);
-    if (cost <= steps) {
+    const bool own = window == Window::own && defined_by_.contains(from.original(term).op);
+    // What is made of an application that may be the one in question is not looked at, nor what takes the
+    // last step if one has to be left for that.
+    if (cost <= steps && (window != Window::own || own || cost < steps || any_free_)) {
       done.insert(term);
       result.push_back(term);
-      // What is made of an application that may be the one in question is not looked at.
-      if (window != Window::own || !defined_by_.contains(from.original(term).op)) {
+      if (!own) {
         add(from.find(term), cost);
       }
     }

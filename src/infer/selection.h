@@ -94,6 +94,7 @@ class Selection {
   IdSet included_;
   std::size_t drained_ = 0;           // of classes_: layout definitions were added
   std::set<rules::OpId> defined_by_;  // operators of the definitions added
+  bool any_free_ = false;             // whether one of these definitions takes no step
   std::vector<TermId> window_;
   bool reopened_ = false;
 };

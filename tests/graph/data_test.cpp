@@ -64,11 +64,12 @@ TEST_CASE("recorded types of captured graphs are those computed") {
   std::set<std::string> opaque;
   for (const auto& [folder, files] : programs()) {
     std::vector<Graph> graphs;
+    graphs.reserve(files.size());
     for (const fs::path& file : files) {
       support::Result<Graph> graph = read_graph(file.string());
       REQUIRE(graph.ok());
       if (files.size() > 1) {
-        graph = read_graph(file.string(), {graph->rank, false});
+        graph = read_graph(file.string(), {graph->rank, false, graphs.empty() ? nullptr : &graphs.front()});
         REQUIRE(graph.ok());
       }
       graphs.push_back(std::move(*graph));

@@ -413,6 +413,60 @@ TEST_CASE("tensors without elements are not held against their operators") {
   CHECK(one.kind("y") == Kind::opaque);
 }
 
+TEST_CASE("what stands in the first rank's graph, too, is lowered as what it means on this rank") {
+  const std::string rules = ENTANGLE_SOURCE_DIR "/tests/graph/mini.rules";
+  const std::string two = input("x") + "," + input("y") + ",";
+  const auto full = [](const std::string& number) {
+    return call("two", "t.full", "[2, 4]," + number, "[2, 4]", "f32", kwargs(R"("dtype": "f32")")) + ",";
+  };
+  const std::string rows = call("part", "t.slice", ref("x") + R"(, 0, "rank", "rank + 1")", "[1, 4]") + ",";
+  const std::string rest = join(
+      {call("a", "t.add", ref("x") + "," + ref("y")), call("b", "t.add", ref("a") + "," + ref("x") + ", 2"),
+       call("c", "t.cat", "[" + ref("a") + "," + ref("y") + "]", "[4, 4]"),
+       call("d", "t.exp", ref("c"), "[4, 4]"), call("e", "t.scale_by", ref("x") + "," + ref("y")),
+       call("f", "t.head", ref("x")), call("g", "t.drop_unless_zero", ref("y") + ", 0.5"),
+       call("h", "t.optional", ref("x") + ", null"),
+       call("i", "t.chunk", ref("y"), "[[1, 4], [1, 4]]", R"(["f32", "f32"])"), call("j", "t.exp", ref("y")),
+       call("k", "t.add", ref("j") + ", 2"), call("l", "t.add", ref("j") + ", 3")});
+  // What comes before the nodes that the ranks share.
+  const std::vector<std::string> heads{
+      two + full("2"),
+      two + full("3"),
+      input("x") + "," + call("y", "t.same", ref("x")) + "," + full("2"),
+      input("x") + "," + call("y", "t.full", "[2, 4], 2", "[2, 4]", "f32", kwargs(R"("dtype": "f32")")) +
+          "," + full("2"),
+      input("x") + "," + input("y", "[2, 4]", "f16") + "," + full("2"),
+      input("x") + "," + call("y", "t.twice", ref("x"), "[[2, 4], [2, 4]]", R"(["f32", "f32"])") + "," +
+          full("2"),
+  };
+  std::size_t lowered = 0;
+  for (const std::string& first : heads) {
+    for (const std::string& other : heads) {
+      CAPTURE(first);
+      CAPTURE(other);
+      const std::vector<Graph> graphs = test::ranks_of({first + rows + rest, other + rows + rest});
+      CHECK(std::ranges::count_if(graphs[1].texts, &NodeText::repeated) >= 12);
+      CHECK(test::recipe_difference(graphs, rules) == "");
+      World world(rules);
+      lowered += lower(graphs, world.target).ok() ? 1 : 0;
+    }
+  }
+  CHECK(lowered == 25);  // not of the operand of another type
+  // Another type, where the lowering builds nothing.
+  const std::string cast = call("a", "t.cast", ref("y"), "[2, 4]", "f32", kwargs(R"("dtype": "f32")"));
+  CHECK(test::recipe_difference(
+            test::ranks_of({input("y") + "," + cast, input("y", "[2, 4]", "f16") + "," + cast}), rules) ==
+        "");
+  // The rows are those of the rank.
+  const std::string program = two + rows + call("z", "t.exp", ref("part"), "[1, 4]");
+  const std::vector<Graph> graphs = test::ranks_of({program, program});
+  World world(rules);
+  const support::Result<Lowered> both = lower(graphs, world.target);
+  REQUIRE(both.ok());
+  CHECK(world.target.print(both->nodes[0][2].results[0]) == "slice(r0.x; 0, 0, 1)");
+  CHECK(world.target.print(both->nodes[1][2].results[0]) == "slice(r1.x; 0, 1, 2)");
+}
+
 TEST_CASE("a lowering that was met before builds what its body builds") {
   const std::string two = input("x") + "," + input("y") + ",";
   const auto full = [](const std::string& name, const std::string& number) {

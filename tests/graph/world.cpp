@@ -35,12 +35,13 @@ std::string ref(const std::string& name) {
   return R"({"ref": ")" + name + R"("})";
 }
 
-Graph graph_of(const std::string& nodes, std::optional<std::size_t> rank, const std::string& header) {
+Graph graph_of(const std::string& nodes, std::optional<std::size_t> rank, const std::string& header,
+               const Graph* model) {
   std::string text = R"({"format": "entangle-graph", "version": 1, "inputs": [], "outputs": [], )" + header +
                      "\"nodes\": [" + nodes + "]}";
   const support::FileId file =
       support::add_source(rank ? "r" + std::to_string(*rank) + ".json" : "g.json", text);
-  support::Result<Graph> graph = parse_graph(file, {rank, false});
+  support::Result<Graph> graph = parse_graph(file, {rank, false, model});
   if (!graph) {
     FAIL(support::render(graph.error()));
   }
@@ -49,8 +50,9 @@ Graph graph_of(const std::string& nodes, std::optional<std::size_t> rank, const 
 
 std::vector<Graph> ranks_of(const std::vector<std::string>& nodes, const std::string& header) {
   std::vector<Graph> graphs;
+  graphs.reserve(nodes.size());
   for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
-    graphs.push_back(graph_of(nodes[rank], rank, header));
+    graphs.push_back(graph_of(nodes[rank], rank, header, graphs.empty() ? nullptr : &graphs.front()));
   }
   return graphs;
 }

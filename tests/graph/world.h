@@ -42,12 +42,12 @@ std::string ref(const std::string& name);
 
 // A graph from the text of its nodes; nothing is an output. With a rank, the
 // graph is that of a rank, with symbols of its own.
-Graph graph_of(const std::string& nodes, std::optional<std::size_t> rank = {},
-               const std::string& header = "");
+Graph graph_of(const std::string& nodes, std::optional<std::size_t> rank = {}, const std::string& header = "",
+               const Graph* model = nullptr);
 // Lowers the graphs with and without recipes: what differs between the two e-graphs, "" if nothing does.
 std::string recipe_difference(const std::vector<Graph>& graphs, const std::string& rules_path);
 
-// The graphs of several ranks, each from the text of its nodes.
+// The graphs of several ranks, each from the text of its nodes; the first is the model of the others.
 std::vector<Graph> ranks_of(const std::vector<std::string>& nodes, const std::string& header = "");
 
 }  // namespace entangle::graph::test

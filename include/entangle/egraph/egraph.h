@@ -71,6 +71,27 @@ struct Clash {
   bool operator==(const Clash&) const = default;
 };
 
+// A term, or leaf, as it is kept; for this module only.
+enum class NodeState : std::uint8_t {
+  live,   // in its class's list
+  ghost,  // was normalised away: hash-consed and explained, but never matched
+  dead,   // congruent to another node
+};
+
+struct Node {
+  rules::OpId op = rules::kNoOp;
+  std::uint32_t count = 0;  // of children
+  tensor::Attr attrs;
+  TermId* children = nullptr;      // canonical as of the last rebuild; sorted if the operator is commutative
+  TermId* given = nullptr;         // as the term was built
+  std::uint64_t hash = 0;          // of op, attrs and children; leaves: index of the label
+  TermId next_in_class = kNoTerm;  // ascending
+  TermId next_of_op = kNoTerm;     // in the order in which they became nodes
+  NodeState state = NodeState::live;
+
+  std::span<const TermId> span() const { return {children, count}; }
+};
+
 class EGraph final : public term::Store {
  public:
   // Both outlive the e-graph.
@@ -156,11 +177,15 @@ class EGraph final : public term::Store {
   std::vector<TermId> node_ids(TermId id) const;
   // The same one by one: kNoTerm when there is none, or no further one. Not while the class changes.
   TermId first_node(TermId id) const;
-  TermId next_node(TermId node) const;
+  TermId next_node(TermId node) const { return live_from(nodes_[node].next_in_class); }
   // The node with that very id, children canonical (as of the last rebuild).
   term::NodeView node(TermId id) const;
   // The application a term id was first built as, with its operands as they were given.
-  term::NodeView original(TermId id) const;
+  term::NodeView original(TermId id) const {
+    ENTANGLE_CHECK(id < nodes_.size(), "term id out of range");
+    const Node& node = nodes_[id];
+    return {node.op, node.attrs, {node.given, node.count}};
+  }
   // The label of the leaf with that very id.
   const std::string& label(TermId id) const;
   // The class of op(children; attrs) if such a node exists; kNoTerm otherwise. Does not normalise.
@@ -179,7 +204,7 @@ class EGraph final : public term::Store {
   TermId user(Use use) const { return uses_[use].term; }
   std::size_t use_count() const { return uses_.size(); }  // of all classes
   // Whether the term is a node of its class.
-  bool is_node(TermId id) const;
+  bool is_node(TermId id) const { return nodes_[id].state == NodeState::live; }
   // A cheapest term of the class, printed in the language's spelling (leaves by label).
   std::string print(TermId id) const;
   // The term as it was built; long ones are cut (`t12` stands for term 12).
@@ -212,7 +237,16 @@ class EGraph final : public term::Store {
     TermId term = kNoTerm;
     Use next = kNoUse;
   };
+  // Of a class's list, the first live node from here on.
+  TermId live_from(TermId node) const {
+    while (node != kNoTerm && nodes_[node].state != NodeState::live) {
+      node = nodes_[node].next_in_class;
+    }
+    return node;
+  }
+
   // Apart from the inside, so that what is asked for all the time is inlined.
+  std::vector<Node> nodes_;
   mutable std::vector<TermId> up_;
   std::vector<UseEntry> uses_;
   std::vector<std::pair<TermId, TermId>> merge_log_;

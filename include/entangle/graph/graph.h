@@ -119,6 +119,7 @@ struct NodeText {
   std::uint32_t offset = 0, length = 0;
   std::uint32_t name = 0;   // where its name begins
   bool repeatable = false;  // it means the same in the graph of another rank
+  bool repeated = false;    // it stands letter by letter in the model's file, as the node with this number
 };
 
 struct Graph {
@@ -126,6 +127,7 @@ struct Graph {
   std::string source;  // the framework, as recorded
   std::string path;    // as given
   support::FileId file = support::kNoFile;
+  support::FileId model = support::kNoFile;  // the graph from which nodes were copied
   std::size_t rank = 0;
   std::optional<std::size_t> world_size;
   std::string symbol_prefix;
