@@ -172,7 +172,27 @@ std::uint64_t Memo::form_of_class(TermId id) {
   return form.number;
 }
 
-void Memo::add_class(TermId id, Names& names, Names& places, MemoKey& key) {
+// Numbers the ranks that stand at these places of a key by their order among each other: what is found does
+// not depend on which ranks they are.
+void Memo::number_ranks(const std::vector<std::size_t>& places, MemoKey& key) {
+  std::vector<std::uint64_t> number;  // by rank
+  for (const std::size_t at : places) {
+    number.resize(std::max<std::size_t>(number.size(), key[at] + 1), 0);
+    number[key[at]] = 1;
+  }
+  std::uint64_t next = 0;
+  for (std::uint64_t& one : number) {
+    one = one == 0 ? 0 : next++;
+  }
+  if (next == number.size()) {
+    return;  // all of them
+  }
+  for (const std::size_t at : places) {
+    key[at] = number[key[at]];
+  }
+}
+
+void Memo::add_class(TermId id, Names& names, Names& places, std::vector<std::size_t>& ranks, MemoKey& key) {
   const std::vector<Owner>& owners = joint_.owners(id);
   const std::uint64_t known = static_cast<std::uint64_t>(joint_.is_distributed(id)) * 2 +
                               static_cast<std::uint64_t>(joint_.is_result(id));
@@ -180,6 +200,7 @@ void Memo::add_class(TermId id, Names& names, Names& places, MemoKey& key) {
   key.push_back(form_of_class(id));
   key.push_back(owners.size() * 4 + known);
   for (const Owner& owner : owners) {
+    ranks.push_back(key.size());
     key.push_back(static_cast<std::uint64_t>(owner.rank));
     key.push_back(*names.emplace(owner.name, names.size()).first);
     key.push_back(*places.emplace(owner.place, places.size()).first);
@@ -234,10 +255,11 @@ MemoKey Memo::key(const Selection& selection, const std::vector<TermId>& targets
               static_cast<std::uint64_t>(leaves == Leaves::drawn)};
   key.reserve(kWordsOfClass * selection.classes().size() +
               kWordsOfApplication * selection.applications().size());
+  std::vector<std::size_t> ranks;  // places in the key
   std::size_t classes = 0;
   const auto add_classes = [&](std::size_t end) {
     for (; classes < end; ++classes) {
-      add_class(selection.classes()[classes], names, places, key);
+      add_class(selection.classes()[classes], names, places, ranks, key);
     }
   };
   for (const Selection::Application& application : selection.applications()) {
@@ -245,6 +267,7 @@ MemoKey Memo::key(const Selection& selection, const std::vector<TermId>& targets
     add_application(selection, application, sites, key);
   }
   add_classes(selection.classes().size());
+  number_ranks(ranks, key);
   key.push_back(kTarget);
   for (const TermId target : targets) {
     key.push_back(selection.position(target));

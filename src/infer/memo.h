@@ -2,11 +2,11 @@
 //
 // Equal layers, and symmetric parts of a layer, give selections that differ only in which tensors they are
 // about. The key of a selection is a complete description of it with its classes numbered by their place:
-// operators, attributes, operands, types and what else is known of each class, which ranks own it and which
-// owners are counterparts. Two selections with the same key are the same problem, so that the answer found
-// for one (also: none) is the answer to the other, place by place; keys are compared in full. Call sites of
-// operators that no lemma mentions are numbered by first occurrence; an answer that names one itself is not
-// used again.
+// operators, attributes, operands, types and what else is known of each class, which ranks own it (numbered
+// in their order among those of the selection) and which owners are counterparts. Two selections with the
+// same key are the same problem, so that the answer found for one (also: none) is the answer to the other,
+// place by place; keys are compared in full. Call sites of operators that no lemma mentions are numbered by
+// first occurrence; an answer that names one itself is not used again.
 //
 // Solutions may come from an earlier run: then attributes and types have the numbers that they had there, and
 // a solution is used only where its places exist and its equalities and expressions have the types of what
@@ -98,7 +98,8 @@ class Memo {
   std::uint64_t form_of_class(TermId id);
   std::uint64_t describe_class(TermId id);
   std::uint64_t form_of_application(TermId term);
-  void add_class(TermId id, Names& names, Names& places, MemoKey& key);
+  static void number_ranks(const std::vector<std::size_t>& places, MemoKey& key);
+  void add_class(TermId id, Names& names, Names& places, std::vector<std::size_t>& ranks, MemoKey& key);
   void add_application(const Selection& selection, const Selection::Application& application, Sites& sites,
                        MemoKey& key);
 
