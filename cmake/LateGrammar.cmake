@@ -1,12 +1,21 @@
 # cmake -DFOLDER=… -DNAME=… -P LateGrammar.cmake: makes the generated lexer and parser read their tables when the first of each is
-# made. As ANTLR 4.7 writes them they do so whenever a program starts, even one that parses nothing. Later versions of ANTLR
-# do this by themselves.
+# made; a parser that never predicts with them, when they are first asked for (to say what was expected). As ANTLR 4.7 writes them
+# they do so whenever a program starts, even one that parses nothing. Later versions of ANTLR do the former by themselves.
+set(tables "static const Initializer tables;")
 foreach(name IN ITEMS ${NAME}Lexer ${NAME}Parser)
   set(file ${FOLDER}/${name}.cpp)
   file(READ ${file} text)
   if(text MATCHES "\n${name}::Initializer ${name}::_init;\n")
     string(REPLACE "\n${name}::Initializer ${name}::_init;\n" "\n" text "${text}")
-    string(REGEX REPLACE "(\n${name}::${name}\\([^\n]*{\n)" "\\1  static const Initializer tables;\n" text "${text}")
+    file(READ ${FOLDER}/${name}.h header)
+    set(asked "getATN() const override { return _atn; }")
+    string(FIND "${header}" "${asked}" at)
+    if(name STREQUAL "${NAME}Parser" AND NOT text MATCHES "adaptivePredict" AND NOT at EQUAL -1)
+      string(REPLACE "${asked}" "getATN() const override { ${tables} return _atn; }" header "${header}")
+      file(WRITE ${FOLDER}/${name}.h "${header}")
+    else()
+      string(REGEX REPLACE "(\n${name}::${name}\\([^\n]*{\n)" "\\1  ${tables}\n" text "${text}")
+    endif()
     file(WRITE ${file} "${text}")
   endif()
 endforeach()

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "RulesLexer.h"
+#include "RulesParser.h"
 #include "entangle/support/check.h"
 
 namespace entangle::rules {
@@ -27,6 +28,10 @@ bool is_letter(char c) {
 
 bool is_digit(char c) {
   return kClasses[static_cast<unsigned char>(c)] == 2;
+}
+
+bool is_of_word(char c) {
+  return kClasses[static_cast<unsigned char>(c)] != 0;
 }
 
 // The tokens with a fixed text, from the vocabulary of the grammar: a table with open addressing.
@@ -74,12 +79,18 @@ struct Generated {
   L lexer;
 };
 
+// The parser has the vocabulary of the lexer, but needs none of its tables for that.
+Literals literals_of_grammar() {
+  TokenList none({Token(antlr4::Token::EOF, {0, 0, 1, 0})});
+  return Literals(grammar::RulesParser(&none).getVocabulary());
+}
+
 class Reading {
  public:
   explicit Reading(std::string_view text) : text_(text) { tokens_.reserve(text.size() / 3 + 2); }
 
   std::vector<Token> run() {
-    static const Literals literals(Generated("").lexer.getVocabulary());
+    static const Literals literals = literals_of_grammar();
     for (;;) {
       skip_space();
       if (at_ >= text_.size()) break;
@@ -114,7 +125,7 @@ class Reading {
     const char first = text_[start];
     std::size_t end = start + 1;
     if (is_letter(first)) {
-      while (is_letter(at(end)) || is_digit(at(end))) ++end;
+      while (is_of_word(at(end))) ++end;
       const std::size_t keyword = literals.find(text_.substr(start, end - start));
       return {end, keyword != 0 ? keyword : static_cast<std::size_t>(L::NAME)};
     }
@@ -137,7 +148,11 @@ class Reading {
       while (is_digit(at(end))) ++end;
       type = L::DECIMAL;
     }
-    return at(end) == 'e' || at(end) == 'E' ? kUnknown : Match{end, type};
+    if (at(end) != 'e' && at(end) != 'E') return {end, type};
+    end += at(end + 1) == '+' || at(end + 1) == '-' ? 2 : 1;
+    if (!is_digit(at(end))) return kUnknown;
+    while (is_digit(at(end))) ++end;
+    return {end, L::DECIMAL};
   }
 
   Match string(std::size_t end) const {
@@ -161,8 +176,11 @@ class Reading {
   void skip_space() {
     while (at_ < text_.size()) {
       const char c = text_[at_];
-      if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
-        advance(at_ + 1);
+      if (c == ' ' || c == '\t' || c == '\r') {
+        ++at_;
+      } else if (c == '\n') {
+        ++line_;
+        line_start_ = ++at_;
       } else if (c == '/' && at(at_ + 1) == '/') {
         std::size_t end = at_;
         while (end < text_.size() && text_[end] != '\n' && text_[end] != '\r') ++end;

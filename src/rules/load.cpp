@@ -1,11 +1,14 @@
 // Files and what they include.
 #include <algorithm>
+#include <condition_variable>
 #include <deque>
+#include <exception>
 #include <filesystem>
-#include <functional>
 #include <iterator>
 #include <map>
+#include <mutex>
 #include <set>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -25,9 +28,15 @@ struct Parsed {
   bool done = false;
   syntax::File file;
   std::vector<support::Diagnostic> diagnostics;
+  std::exception_ptr thrown;
 
-  void parse() {
-    if (!std::exchange(done, true)) file = parse_file(id, diagnostics);
+  void parse() noexcept {
+    if (std::exchange(done, true)) return;
+    try {
+      file = parse_file(id, diagnostics);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
   }
 };
 
@@ -46,18 +55,66 @@ std::vector<std::string> likely_inclusions(std::string_view text) {
   return result;
 }
 
+// Files that wait to be parsed. The largest are taken first, so that nobody is left alone with one in the
+// end.
+class Unparsed {
+ public:
+  void add(Parsed& file) {
+    const std::size_t size = support::source_text(file.id).size();
+    {
+      const std::lock_guard lock(mutex_);
+      files_.emplace_back(size, &file);
+    }
+    changed_.notify_one();
+  }
+  // No more will come.
+  void close() {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    changed_.notify_all();
+  }
+  // Waits for one; null when there are no more.
+  Parsed* take() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return closed_ || !files_.empty(); });
+    if (files_.empty()) return nullptr;
+    const auto largest = std::ranges::max_element(files_, {}, [](const auto& file) { return file.first; });
+    Parsed* const result = largest->second;
+    files_.erase(largest);
+    return result;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::pair<std::size_t, Parsed*>> files_;
+  bool closed_ = false;
+};
+
 class Loader {
  public:
   explicit Loader(const std::vector<std::string>& folders) : folders_(folders) {}
 
   void add_paths(const std::vector<std::string>& paths) {
-    for (const std::string& path : paths) expect(path);
-    // The largest first, so that nobody is left alone with one in the end.
-    std::vector<Parsed*> order;
-    for (Parsed& file : expected_) order.push_back(&file);
-    std::ranges::stable_sort(order, std::greater(),
-                             [](const Parsed* file) { return support::source_text(file->id).size(); });
-    support::for_each_index(order.size(), [&](std::size_t k) { order[k]->parse(); });
+    Unparsed unparsed;
+    unparsed_ = &unparsed;
+    std::exception_ptr thrown;
+    const std::thread::id reader = std::this_thread::get_id();
+    support::run_with_helpers(support::most_helpers(), [&] {
+      if (std::this_thread::get_id() == reader) {
+        try {
+          for (const std::string& path : paths) expect(path);
+        } catch (...) {
+          thrown = std::current_exception();
+        }
+        unparsed.close();
+      }
+      while (Parsed* file = unparsed.take()) file->parse();
+    });
+    unparsed_ = nullptr;
+    if (thrown) std::rethrow_exception(thrown);
     for (const std::string& path : paths) add_path(path);
   }
 
@@ -85,7 +142,8 @@ class Loader {
     if (!file) return;
     const std::vector<std::string> inclusions = likely_inclusions(support::source_text(file->id));
     place->second = expected_.size();
-    expected_.push_back(std::move(*file));
+    Parsed& expected = expected_.emplace_back(std::move(*file));
+    if (unparsed_ != nullptr) unparsed_->add(expected);
     including_.push_back(fs::path(path).parent_path());
     for (const std::string& inclusion : inclusions) {
       for (const fs::path& tried : candidates(inclusion)) {
@@ -119,6 +177,7 @@ class Loader {
   }
 
   void add(Parsed parsed, const fs::path& folder) {
+    if (parsed.thrown) std::rethrow_exception(parsed.thrown);
     std::move(parsed.diagnostics.begin(), parsed.diagnostics.end(), std::back_inserter(diagnostics));
     including_.push_back(folder);
     for (const syntax::Declaration& declaration : parsed.file.declarations) {
@@ -214,6 +273,7 @@ class Loader {
   std::map<std::string, std::string> identities_;  // by path
   std::map<fs::path, fs::path> real_folders_;
   std::deque<Parsed> expected_;
+  Unparsed* unparsed_ = nullptr;               // while files are parsed beside reading
   std::map<std::string, std::size_t> places_;  // by identity: in expected_, or kUnreadable
   std::set<std::string> added_;
 };

@@ -1,10 +1,12 @@
 #include "entangle/support/parallel.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 namespace entangle::support {
 namespace {
@@ -42,6 +44,9 @@ class Helpers {
   }
 
  private:
+  // Until what is discarded is looked after: most processes have ended by then.
+  static constexpr std::chrono::milliseconds kIdle{200};
+
   struct Job {
     const std::function<void()>* work;
     std::size_t running = 0;  // helpers
@@ -59,12 +64,14 @@ class Helpers {
   [[noreturn]] void help() {
     std::unique_lock lock(mutex_);
     for (;;) {
-      wake_.wait(lock, [&] { return !waiting_.empty() || !discarded_.empty(); });
-      if (waiting_.empty()) {
-        std::shared_ptr<void> value = std::move(discarded_.front());
-        discarded_.pop_front();
+      const auto is_asked = [&] { return !waiting_.empty(); };
+      if (discarded_.empty()) {
+        wake_.wait(lock, [&] { return is_asked() || !discarded_.empty(); });
+      }
+      if (!is_asked() && !wake_.wait_for(lock, kIdle, is_asked)) {
+        std::vector<std::shared_ptr<void>> values = std::exchange(discarded_, {});
         lock.unlock();
-        value.reset();
+        values.clear();
         lock.lock();
         continue;
       }
@@ -81,7 +88,7 @@ class Helpers {
   std::mutex mutex_;
   std::condition_variable wake_, ended_;
   std::deque<Job*> waiting_;  // once for each helper that may take part
-  std::deque<std::shared_ptr<void>> discarded_;
+  std::vector<std::shared_ptr<void>> discarded_;
   std::size_t helpers_ = 0;
 };
 

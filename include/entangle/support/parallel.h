@@ -20,8 +20,8 @@ std::size_t most_helpers();
 // when all that began have ended.
 void run_with_helpers(std::size_t helpers, const std::function<void()>& work);
 
-// Ends the life of a value when a helper has nothing else to do, or not at all, where the process ends
-// before.
+// Ends the life of a value when a helper has had nothing else to do for a while, or not at all, where the
+// process ends before.
 void discard(std::shared_ptr<void> value);
 
 // Calls work(0), …, work(count - 1), each once and in no particular order, and returns when all have ended.
