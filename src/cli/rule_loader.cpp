@@ -89,7 +89,7 @@ const LoadedRules& RuleLoader::load(const std::vector<relation::Text>& names, co
   folders.insert(folders.end(), shared.begin(), shared.end());
   for (const relation::Text& name : names) {
     if (const auto path = find(name.text, folders)) {
-      paths.push_back(*path);
+      paths.push_back(support::library_spelling(*path));
     } else {
       result.errors.push_back(not_found(name, folders));
     }

@@ -105,6 +105,16 @@ std::vector<std::string> rule_folders() {
   return folders;
 }
 
+std::string library_spelling(const std::string& path) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(path, error).lexically_normal();
+  for (const std::string& folder : folders_below(library_root().first)) {
+    const fs::path below = whole.lexically_relative(folder);
+    if (!error && !below.empty() && *below.begin() != "..") return (fs::path(folder) / below).string();
+  }
+  return path;
+}
+
 ShippedLibrary shipped_library() {
   const char* cache = std::getenv("ENTANGLE_CACHE");
   const fs::path program = program_path();

@@ -34,6 +34,9 @@ class Compiling(Case):
             self.assertEqual(self.run_in("compile").stdout, f"{library}/rules.compiled\n")
             compiled = (library / "rules.compiled").read_bytes()
             self.assertIn("1 operator, ", self.run_in("lint").stdout)
+            # However the file is named.
+            for name in (rules, "prefix/share/entangle/rules/aten.rules", "./prefix/bin/../share/entangle/rules/aten.rules", "aten.rules"):
+                self.assertIn("1 operator, ", self.run_in("lint", "--rules", str(name)).stdout)
             self.assertFalse((self.folder / "cache").exists())
             # Stale: the rules as they are now count.
             rules.write_text(rules.read_text().replace("own", "changed") + "function extra(a);\nop third(x: tensor): elementwise;\n")

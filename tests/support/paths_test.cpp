@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -37,4 +38,22 @@ TEST_CASE("ENTANGLE_RULES comes first, in its own order, existing or not") {
     all.insert(all.end(), shipped.begin(), shipped.end());
     CHECK(rule_folders() == all);
   }
+}
+
+TEST_CASE("files of the library have one spelling, others are left as they are") {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(ENTANGLE_SOURCE_DIR "/tests");
+  for (const char* name :
+       {ENTANGLE_SOURCE_DIR "/rules/core.rules", "../rules/core.rules", "./../tests/../rules/core.rules"}) {
+    CAPTURE(name);
+    CHECK(entangle::support::library_spelling(name) == ENTANGLE_SOURCE_DIR "/rules/core.rules");
+  }
+  CHECK(entangle::support::library_spelling("../frameworks/a/../b/c.rules") == ENTANGLE_SOURCE_DIR
+        "/frameworks/b/c.rules");
+  for (const char* name : {"core.rules", "rules/core.rules", "../rules2/core.rules", "../examples/own.rules",
+                           "/rules/core.rules", "../rules/../own.rules", ""}) {
+    CAPTURE(name);
+    CHECK(entangle::support::library_spelling(name) == name);
+  }
+  std::filesystem::current_path(before);
 }

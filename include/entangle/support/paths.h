@@ -15,6 +15,10 @@ namespace entangle::support {
 // call.
 std::vector<std::string> rule_folders();
 
+// The path as one below these folders, if the file is in one that comes with the program; else as it is. So
+// what was compiled is used however a file of the library is named.
+std::string library_spelling(const std::string& path);
+
 // The library that comes with the program: the folder that `rules` and `frameworks` are in, and the file that
 // holds them compiled (which need not exist): in that folder where the program is installed, beside the
 // program where it is not.
