@@ -141,17 +141,31 @@ std::vector<NodeIndex> Lowerer::changed_operands(std::uint32_t rank, NodeIndex n
       for_each_ref(*arg, add);
     }
   };
+  // Tensors by keywords that no declaration knows.
+  const auto add_foreign = [&] {
+    for (const auto& keyword : at.kwargs) {
+      if (is_foreign(at.op, keyword)) {
+        for_each_ref(keyword.second, add);
+      }
+    }
+  };
   if (by != nullptr) {
     add_marked(*by);
   } else {
-    for (const std::size_t index : operation_of(rank, node).declarations) {
-      add_marked(target_.rules().lowerings()[index]);
+    for (const std::size_t index : operation_of(rank, node).marking) {
+      const rules::Lowering& lowering = target_.rules().lowerings()[index];
+      add_marked(lowering);
+      if (std::ranges::any_of(lowering.parameters, &rules::Parameter::changed)) {
+        add_foreign();  // what is changed may go by another name there
+      }
     }
   }
   if (!operation_of(rank, node).may_change_operands && !without_result(at)) {
     return operands;
   }
-  if (writes_out(at.op)) {
+  if (operation_of(rank, node).writes_keywords) {
+    add_foreign();
+  } else if (writes_out(at.op)) {
     for (const auto& [key, arg] : at.kwargs) {
       if (key.starts_with("out")) {
         for_each_ref(arg, add);

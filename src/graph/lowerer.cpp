@@ -40,10 +40,12 @@ Lowerer::Lowerer(const std::vector<Graph>& graphs, egraph::EGraph& target, const
     const RankState& first = ranks_.front();
     state.operations.reserve(state.graph->nodes.size());
     for (NodeIndex node = 0; node < state.graph->nodes.size(); ++node) {
-      const std::string& op = state.graph->nodes[node].op;
+      const Node& at = state.graph->nodes[node];
+      const bool writes = writes_keywords(at);
       // Mostly the ranks run the same operators.
-      const bool known = node < first.operations.size() && first.graph->nodes[node].op == op;
-      state.operations.push_back(known ? first.operations[node] : &known_operation(op));
+      const bool known = node < first.operations.size() && first.graph->nodes[node].op == at.op &&
+                         first.operations[node]->writes_keywords == writes;
+      state.operations.push_back(known ? first.operations[node] : &known_operation(at.op, writes));
     }
   }
   for (RankState& state : ranks_) {

@@ -43,7 +43,9 @@ class Lowerer {
   const Operation& operation_of(std::uint32_t rank, NodeIndex node) const {
     return *ranks_[rank].operations[node];
   }
-  const Operation& known_operation(const std::string& op);
+  bool is_foreign(const std::string& op, const std::pair<std::string, Arg>& keyword) const;
+  bool writes_keywords(const Node& at) const;
+  const Operation& known_operation(const std::string& op, bool writes_keywords);
   std::int64_t site(std::uint32_t rank, NodeIndex node) const {
     return ranks_[rank].sites[operation_of(rank, node).site];
   }
@@ -159,9 +161,10 @@ class Lowerer {
   Lowered lowered_;
   std::optional<support::Diagnostic> error_;
   Recipes recipes_;
-  std::vector<Known> known_;                                     // of the first rank, by node
-  std::unordered_map<std::string, Operation> operations_;        // by name
-  std::unordered_map<std::string, std::size_t> operator_sites_;  // by name without working in place
+  std::vector<Known> known_;                                       // of the first rank, by node
+  std::unordered_map<std::string, Operation> operations_;          // by name
+  std::unordered_map<std::string, Operation> writing_operations_;  // those that are given tensors to write to
+  std::unordered_map<std::string, std::size_t> operator_sites_;    // by name without working in place
   std::vector<RankState> ranks_;
   std::vector<Waiting> waiting_;
   std::map<Channel, std::vector<Message>> messages_;

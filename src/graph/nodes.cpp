@@ -169,15 +169,16 @@ bool Lowerer::pick(std::uint32_t rank, NodeIndex node) {
   return true;
 }
 
+// What the overloads of an operator have in common: library.operator of library.operator.overload.
+static std::string family(const std::string& name) {
+  const std::string plain = named_in_place(name) ? out_of_place(name) : name;
+  const std::size_t overload = plain.find('.') == plain.rfind('.') ? std::string::npos : plain.rfind('.');
+  return plain.substr(0, overload);
+}
+
 // Whether some overload of an operator is random: then so are those that are not described, or not with these
 // arguments.
 bool Lowerer::of_random_family(const std::string& op) {
-  const auto family = [](const std::string& name) {
-    const std::string plain = named_in_place(name) ? out_of_place(name) : name;
-    // library.operator.overload
-    const std::size_t overload = plain.find('.') == plain.rfind('.') ? std::string::npos : plain.rfind('.');
-    return plain.substr(0, overload);
-  };
   if (!random_families_) {
     random_families_.emplace();
     const rules::Lowerings& all = target_.rules().lowerings();
@@ -207,8 +208,26 @@ bool Lowerer::touches_empty(std::uint32_t rank, NodeIndex node) const {
   return found;
 }
 
-const Operation& Lowerer::known_operation(const std::string& op) {
-  const auto [place, fresh] = operations_.try_emplace(op);
+// A tensor by a keyword that no declaration of the operator has.
+bool Lowerer::is_foreign(const std::string& op, const std::pair<std::string, Arg>& keyword) const {
+  bool tensors = false;
+  for_each_ref(keyword.second, [&](NodeIndex) { tensors = true; });
+  const rules::RuleSet& rules = target_.rules();
+  const auto has_it = [&](std::size_t index) {
+    const auto& parameters = rules.lowerings()[index].parameters;
+    return std::ranges::find(parameters, keyword.first, &rules::Parameter::name) != parameters.end();
+  };
+  return tensors && std::ranges::none_of(rules.lowerings_of(op), has_it);
+}
+
+bool Lowerer::writes_keywords(const Node& at) const {
+  return std::ranges::any_of(at.kwargs, [&](const auto& keyword) {
+    return writes_keyword(at.op, keyword.first) && is_foreign(at.op, keyword);
+  });
+}
+
+const Operation& Lowerer::known_operation(const std::string& op, bool writes_keywords) {
+  const auto [place, fresh] = (writes_keywords ? writing_operations_ : operations_).try_emplace(op);
   Operation& result = place->second;
   if (fresh) {
     const rules::RuleSet& rules = target_.rules();
@@ -220,8 +239,11 @@ const Operation& Lowerer::known_operation(const std::string& op) {
         result.communication = &rules.lowerings()[index];
       }
     }
-    result.changes_operands = changes_operands(op);
-    result.may_change_operands = may_change_operands(op);
+    const bool undeclared_out = result.declarations.empty() && (writes_keywords || writes_out(op));
+    result.marking = undeclared_out ? rules.lowerings_of(family(op) + ".default") : result.declarations;
+    result.writes_keywords = writes_keywords;
+    result.changes_operands = writes_keywords || changes_operands(op);
+    result.may_change_operands = writes_keywords || may_change_operands(op);
     result.site = operator_sites_.emplace(plain, operator_sites_.size()).first->second;
   }
   return result;

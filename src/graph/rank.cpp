@@ -97,6 +97,36 @@ bool writes_out(std::string_view op) {
   return find_word(op, is_out).has_value();
 }
 
+namespace {
+
+// The words of an identifier, each behind an underscore: `_dim_max` of `dim_max`, `_out_tensor` of
+// `OutTensor`.
+std::string spelled(std::string_view identifier) {
+  std::string result = "_";
+  bool inside = false;  // a word that has begun with small letters
+  for (const char c : identifier) {
+    const bool capital = c >= 'A' && c <= 'Z';
+    if (capital && inside) {
+      result += '_';
+    }
+    inside = !capital && c != '_';
+    result += capital ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return result;
+}
+
+}  // namespace
+
+bool writes_keyword(std::string_view op, std::string_view keyword) {
+  constexpr std::string_view kBetween = ".:/";
+  const std::size_t last = op.find_last_of(kBetween);
+  if (keyword == "out" || last == std::string_view::npos || op.find_first_of(kBetween) == last) {
+    return keyword == "out";  // there is no overload
+  }
+  const std::string overload = spelled(op.substr(last + 1)) + "_";
+  return overload.find(spelled(keyword) + "_") != std::string::npos;
+}
+
 bool may_change_operands(std::string_view op) {
   // Python's operators that assign to their first operand.
   static const std::set<std::string_view> kAssigning{"iadd",    "iand", "iconcat",  "ifloordiv", "ilshift",

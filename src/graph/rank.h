@@ -28,6 +28,9 @@ bool writes_out(std::string_view op);
 inline bool changes_operands(std::string_view op) {
   return named_in_place(op) || writes_out(op);
 }
+// Whether a tensor given by this keyword is there to be written to: `out`, or what the overload is called
+// after, as in `aten.topk.values(x, 2; values=v, indices=i)` and `aten.max.dim_max(x, 0; max=m, …)`.
+bool writes_keyword(std::string_view op, std::string_view keyword);
 // Besides, where nothing says otherwise: `__iadd__`, `operator.iadd`, `lib.scale_inplace`.
 bool may_change_operands(std::string_view op);
 
@@ -37,16 +40,21 @@ inline bool without_result(const Node& node) {
                       [](const auto& type) { return type.has_value(); });
 }
 
-// What is known of an operator by its name.
+// What is known of an operator by its name, and by whether it is given tensors to write to.
 struct Operation {
   // What is declared for it. What works in place and is not declared itself is what it is called without
   // that.
   std::span<const std::uint32_t> declarations;
+  std::span<const std::uint32_t> marks;  // declarations that say what it changes
+  // Those that say what it changes; of what writes to given tensors, and is not declared, those of the form
+  // without that.
+  std::span<const std::uint32_t> marking;
   bool borrowed = false;                           // of what it is called without working in place
   const rules::Lowering* communication = nullptr;  // the declaration that says that ranks run it together
   bool changes_operands = false;
   bool may_change_operands = false;
-  std::size_t site = 0;  // where its calls are counted; those in place and others together
+  bool writes_keywords = false;  // to all tensors by keyword that no declaration knows
+  std::size_t site = 0;          // where its calls are counted; those in place and others together
 };
 
 struct RankState {

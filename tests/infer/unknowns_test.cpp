@@ -255,11 +255,64 @@ TEST_CASE("what an operator changes by its declaration is not what it was") {
   }
 }
 
+TEST_CASE("statistics and ranges that are kept in operands are not what they were") {
+  struct Row {
+    const char* op;
+    const char* before;  // arguments before and after those that are changed
+    const char* after;
+    std::size_t results;
+  };
+  // Arguments by the names that the framework gives them change, too.
+  for (const Row& row :
+       {Row{"aten.batch_norm_gather_stats.default", "%x, %w, %w", "0.1, 1e-5, 4", 2},
+        Row{"aten.batch_norm_gather_stats_with_counts.default", "%x, %w, %w", "0.1, 1e-5, %w", 2},
+        Row{"aten.batch_norm_update_stats.default", "%x", "0.1", 2},
+        Row{"aten.batch_norm_update_stats.out", "%x", "0.1; out0=%w, out1=%w", 2},
+        Row{"aten.cudnn_batch_norm.default", "%x, %w, %w", "true, 0.1, 1e-5", 4},
+        Row{"aten.miopen_batch_norm.default", "%x, %w, %w", "true, 0.1, 1e-5", 3},
+        Row{"aten._batch_norm_with_update.default", "%x, %w, %w", "0.1, 1e-5", 4},
+        Row{"aten._batch_norm_impl_index.default", "%x, %w, %w", "true, 0.1, 1e-5, false", 5},
+        Row{"aten.instance_norm.default", "%x, %w, %w", "true, 0.1, 1e-5, false", 1},
+        Row{"aten.fused_moving_avg_obs_fake_quant.default", "%x, %w, %w", "%w, %w, 0.1, 0, 255, -1", 1},
+        Row{"aten._fused_moving_avg_obs_fq_helper.default", "%x, %w, %w", "%w, %w, 0.1, 0, 255, -1", 2}}) {
+    CAPTURE(std::string(row.op));
+    std::string types = "f32[3]";
+    for (std::size_t k = 1; k < row.results; ++k) {
+      types += ", f32[3]";
+    }
+    types = row.results > 1 ? "(" + types + ")" : types;
+    const std::string inputs = "in x: f32[4, 3]\nin w: f32[3]\nin m: f32[3]\nin v: f32[3]\n";
+    const std::string uses = "y = aten.relu.default(%m): f32[3]\nz = aten.relu.default(%v): f32[3]\nout y, z";
+    const std::string manifest =
+        "inputs:\n  x: Replicate\n  w: Replicate\n  m: Replicate\n  v: Replicate\noutputs: [OUTPUT]\n";
+    const std::string before = std::string("n = ") + row.op + "(" + row.before;
+    const std::string after = std::string(row.after) + "): " + types + "\n";
+    for (const char* output : {"y", "z"}) {
+      const auto found = [&](const std::string& call) {
+        return outcome(
+            {inputs + uses, copies(2, inputs + call + uses), replaced(manifest, "OUTPUT", output), "", ""});
+      };
+      CHECK(found(before + ", %m, %v, " + after) == "unproved");
+      CHECK(found(before + ", null, null, " + after) == "refines");
+    }
+  }
+  const std::string by_name =
+      "in x: f32[4, 3]\nin m: f32[3]\nin v: f32[3]\n"
+      "n = aten.native_batch_norm.default(%x, null, null; running_mean=%m, running_var=%v, training=true, "
+      "momentum=0.1, eps=1e-5): (f32[4, 3], f32[3], f32[3])\ny = aten.relu.default(%m): f32[3]\nout y";
+  CHECK(outcome({"in x: f32[4, 3]\nin m: f32[3]\nin v: f32[3]\ny = aten.relu.default(%m): f32[3]\nout y",
+                 copies(2, by_name), "inputs:\n  x: Replicate\n  m: Replicate\n  v: Replicate\n", "", ""}) ==
+        "unproved");
+}
+
 // x is tripled into b, and after `change` y is made of `later`: the program itself returns 3 x.
 Case after_change(const std::string& change, const std::string& later) {
   return {"in x: f32[4, 4]\ny = aten.mul.Scalar(%x, 3): f32[4, 4]\nout y",
-          copies(2, "in x: f32[4, 4]\nb = aten.mul.Scalar(%x, 3): f32[4, 4]\n" + change +
-                        "y = aten.clone.default(" + later + "): f32[4, 4]\nout y"),
+          copies(2,
+                 "in x: f32[4, 4]\nb = aten.mul.Scalar(%x, 3): f32[4, 4]\n"
+                 "e = aten.empty.memory_format([4, 4]): f32[4, 4]\n"
+                 "j = aten.empty.memory_format([4, 4]): i64[4, 4]\n" +
+                     change + "y = aten.clone.default(" + later + "): f32[4, 4]\nout y"),
           "inputs:\n  x: Replicate\nexpect:\n  y: Replicate\n", "", ""};
 }
 
@@ -272,6 +325,14 @@ TEST_CASE("what may have been changed by an operator is not what it was") {
         "r = operator.iadd(%b, %x): f32[4, 4]\n", "r = mylib.scale_inplace.default(%b): f32[4, 4]\n",
         // into an operand
         "r = aten.add.out(%x, %x; out=%b): f32[4, 4]\n", "r = aten.sum.dim_out(%x, [0]; out=%b): f32[4, 4]\n",
+        "r = aten.sort.values(%x; values=%b, indices=%j): (f32[4, 4], i64[4, 4])\n",
+        "r = aten.sort.values(%x; values=%e, indices=%b): (f32[4, 4], f32[4, 4])\n",
+        "r = aten.min.names_dim_min(%x, \"N\"; min=%b, min_indices=%j): (f32[4, 4], i64[4, 4])\n",
+        "r = aten.tanh_backward.grad_input(%x, %x; grad_input=%b): f32[4, 4]\n",
+        "r = aten.xlogy.OutScalar_Self(2, %x; out=%b): f32[4, 4]\n",
+        "r = aten.geqrf.a(%x; a=%e, tau=%b): (f32[4, 4], f32[4, 4])\n",
+        "r = mylib.factor.Q(%x; Q=%b): f32[4, 4]\n", "r = torch.mm(%x, %x; out=%b): f32[4, 4]\n",
+        "r = aten.mm.default(%x, %x; out=%b): f32[4, 4]\n",
         // for nothing else: it has no result
         "r = mylib.write.default(%x, %b): none\n", "r = _C.rms_norm.default(%b, %x, %x, 1e-6): none\n",
         "r = mylib.exchange.default(%b, \"tp\"): none\n",
@@ -280,7 +341,8 @@ TEST_CASE("what may have been changed by an operator is not what it was") {
         "v = aten.slice.Tensor(%b, 0, 0, 2): f32[2, 4]\nr = aten.zero_.default(%v): f32[2, 4]\n",
         "v = aten.diagonal.default(%b): f32[4]\nr = aten.zero_.default(%v): f32[4]\n",
         "v = aten.unfold.default(%b, 0, 2, 2): f32[2, 4, 2]\nr = aten.zero_.default(%v): f32[2, 4, 2]\n",
-        "v = aten.as_strided.default(%b, [2, 2], [2, 1]): f32[2, 2]\nr = aten.zero_.default(%v): f32[2, 2]\n",
+        "v = aten.as_strided.default(%b, [2, 2], [2, 1]): f32[2, 2]\nr = aten.zero_.default(%v): f32[2, "
+        "2]\n",
         "v = aten.unbind.int(%b): (f32[4], f32[4], f32[4], f32[4])\ng = operator.getitem(%v, 1): f32[4]\n"
         "r = aten.zero_.default(%g): f32[4]\n"}) {
     CAPTURE(std::string(change));
@@ -437,7 +499,8 @@ TEST_CASE("lemmas that are applied where sizes are looked for are told") {
 
 TEST_CASE("as many rows are picked from equal tensors") {
   const std::string rest =
-      "n = aten.nonzero.default(%s): i64[\"u0\", 1]\nk = aten.sym_size.int(%n, 0): i64[] | \"sym\": \"u0\"\n"
+      "n = aten.nonzero.default(%s): i64[\"u0\", 1]\nk = aten.sym_size.int(%n, 0): i64[] | \"sym\": "
+      "\"u0\"\n"
       "f = aten.view.default(%n, [%k]): i64[\"u0\"]\ng = aten.index_select.default(%x, 0, %f): f32[\"u0\", "
       "8]\n"
       "m = aten.ge.Scalar(%g, 0): b8[\"u0\", 8]\no = aten.nonzero.default(%m): i64[\"u1\", 2]\n";

@@ -32,6 +32,12 @@ std::string place(const rules::Lowering& lowering) {
          std::to_string(lowering.span.line);
 }
 
+// `when false`: it says which operands are changed, and nothing of results.
+bool never(const rules::Lowering& lowering) {
+  return lowering.condition && lowering.condition->kind == rules::ExprKind::literal &&
+         lowering.condition->value == tensor::Attr::of(false);
+}
+
 // JSON has no infinities and no NaN.
 Json number(double value) {
   if (std::isnan(value)) return "nan";
@@ -136,6 +142,7 @@ int main(int argc, char** argv) {
   if (!loaded.ok()) return 2;
   if (list) {
     for (const rules::Lowering& lowering : loaded.rules->lowerings()) {
+      if (never(lowering)) continue;
       std::cout << lowering.op << " " << place(lowering) << "\n";
     }
     return 0;
