@@ -72,7 +72,11 @@ void EGraph::Impl::analyse(TermId id) {
       }
     }
   }
-  if (!op.rearranges || node.count == 0 || !tensor::is_integer(type(id).dtype)) {
+  if (!tensor::is_integer(type(id).dtype)) {
+    return;
+  }
+  if (!op.rearranges || node.count == 0) {
+    bound(id, node);
     return;
   }
   // Each element is an element of an operand of the same element type: the hull of their bounds.
@@ -97,6 +101,23 @@ void EGraph::Impl::analyse(TermId id) {
                 : known;
   }
   narrow(id, *hull);
+}
+
+void EGraph::Impl::bound(TermId id, const Node& node) {
+  Small<const tensor::TensorType*, 16> child_types;
+  std::vector<term::Interval> intervals;
+  bool known = !rule_set.op(node.op).elementwise;
+  for (const TermId child : node.span()) {
+    const Class& data = class_of(child);
+    child_types.push(&types[data.type]);
+    intervals.push_back(interval_of(data));
+    known = known || intervals.back() != term::Interval{};
+  }
+  // A function of numbers of which nothing is known.
+  if (!known) {
+    return;
+  }
+  narrow(id, typing.bounds(node.op, node.attrs, child_types.span(), intervals, type(id)));
 }
 
 void EGraph::Impl::narrow(TermId id, const term::Interval& interval) {

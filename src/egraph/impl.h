@@ -141,6 +141,8 @@ struct EGraph::Impl {
   // --- analysis.cpp
   void analyse(TermId node);
   void set_uniform(TermId node, const sym::Scalar& value);
+  // Narrows a class by what the value clause of one of its applications can give.
+  void bound(TermId id, const Node& node);
   void narrow(TermId id, const term::Interval& interval);
   void analyse_users(const Class& data);
   term::Interval interval_of(const Class& data) const;

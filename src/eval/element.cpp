@@ -233,6 +233,20 @@ void Elements::note_interval(TermId term, const smt::Term& element) {
   }
 }
 
+bool Elements::follows_from_operands(const term::NodeView& node, TermId term) const {
+  if (!tensor::is_integer(graph_.type(term).dtype)) {
+    return false;
+  }
+  std::vector<const tensor::TensorType*> types;
+  std::vector<term::Interval> intervals;
+  for (const TermId child : node.children) {
+    types.push_back(&graph_.type(child));
+    intervals.push_back(graph_.interval(child));
+  }
+  return graph_.typing().bounds(node.op, node.attrs, types, intervals, graph_.type(term)) ==
+         graph_.interval(term);
+}
+
 smt::Term Elements::leaf(TermId term, const std::vector<smt::Term>& index) {
   const Sort sort = sort_of(graph_.type(term).dtype);
   const std::string name = "t" + std::to_string(graph_.find(term));
@@ -269,7 +283,9 @@ smt::Term Elements::at(TermId term, const std::vector<smt::Term>& index) {
     return leaf(term, index);
   }
   const smt::Term element = as_sort(*value, sort);
-  note_interval(term, element);
+  if (!follows_from_operands(node, term)) {
+    note_interval(term, element);
+  }
   return element;
 }
 

@@ -71,7 +71,8 @@ mpq_class power(const mpq_class& base, std::int64_t exponent) {
   return exponent < 0 ? mpq_class(1 / result) : result;
 }
 
-// To the power of a fraction, where that is rational; what is negative has none. 0 to a negative power is 0, as 1/0 is.
+// To the power of a fraction, where that is rational; what is negative has none. 0 to a negative power is 0,
+// as 1/0 is.
 mpq_class fractional_power(const mpq_class& base, const mpq_class& exponent) {
   const auto top = small_integer(exponent.get_num());
   const mpz_class& order = exponent.get_den();

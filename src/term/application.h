@@ -84,6 +84,34 @@ class Folding final : public Clauses {
   std::vector<const rules::Law*> closed_laws_;
 };
 
+// Bounds of what a `value` clause can give for integers, at any index, from the bounds of the operands'
+// elements.
+class Bounding final : public Clauses {
+ public:
+  explicit Bounding(smt::Oracle& oracle) : Clauses(oracle) {}
+
+  // `type` is that of the application.
+  Interval run(const Signature& signature, const tensor::Attr& attrs, Types children,
+               std::span<const Interval> intervals, const tensor::TensorType& type);
+
+ private:
+  Interval of(const rules::Expr& expr, Frame& frame);
+  Interval binary(const rules::Expr& expr, Frame& frame);
+  Interval element(const rules::Expr& expr, Frame& frame);
+  Interval reduction(const rules::Expr& expr, Frame& frame);
+  Interval aggregate(const rules::Expr& expr, Frame& frame);
+  Interval operand(const Value& tensor) const;
+  // Of any entry of a list.
+  Interval common(const Maybe& list);
+  Interval hull(const Interval& a, const Interval& b);
+  Interval times(const sym::Int& factor, const Interval& interval);
+
+  std::span<const Interval> intervals_;
+  const tensor::TensorType* type_ = nullptr;
+  rules::Slot index_ = rules::kNoSlot;                       // the index vector
+  std::vector<std::pair<rules::Slot, Interval>> positions_;  // bound by reductions
+};
+
 // A cache key: an application up to what the answer depends on. One is kept for look-ups, so that they do not
 // allocate.
 struct Key {
@@ -117,7 +145,8 @@ struct Typing::Impl {
         oracle(an_oracle),
         signatures(rules.operators().size()),
         clauses(an_oracle),
-        folding(a_rules, an_oracle) {}
+        folding(a_rules, an_oracle),
+        bounding(an_oracle) {}
 
   // Looked up when it is first asked for.
   const Signature& signature(rules::OpId op) {
@@ -135,6 +164,7 @@ struct Typing::Impl {
   std::vector<std::unique_ptr<const Signature>> signatures;  // by operator, once they are asked for
   Clauses clauses;
   Folding folding;
+  Bounding bounding;
   std::unordered_map<Key, std::optional<tensor::TensorType>, KeyHash> types;
   std::unordered_map<Key, std::unique_ptr<const AxisInfo>, KeyHash> axes;
   Key key;

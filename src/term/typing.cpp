@@ -311,4 +311,9 @@ std::optional<sym::Scalar> Typing::fold(rules::OpId op, const Attr& attrs, Types
   return result;
 }
 
+Interval Typing::bounds(rules::OpId op, const Attr& attrs, Types children,
+                        std::span<const Interval> intervals, const TensorType& type) {
+  return impl_->bounding.run(impl_->signature(op), attrs, children, intervals, type);
+}
+
 }  // namespace entangle::term

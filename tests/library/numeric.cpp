@@ -383,6 +383,14 @@ std::optional<Difference> Check::run() {
     const Array* expected = value(id, 0);
     if (expected == nullptr) continue;
     const Array copy = *expected;
+    const term::Interval known = graph_.interval(id);
+    for (const double element : copy.elements) {
+      if (known.low || known.high) ++bounded_;
+      if ((known.low && element < static_cast<double>(known.low->value())) ||
+          (known.high && element > static_cast<double>(known.high->value()))) {
+        return Difference{graph_.print(id), std::to_string(element) + " is outside of its bounds"};
+      }
+    }
     for (const term::NodeView& node : graph_.nodes(id)) {
       if (node.op == rules::kNoOp) continue;
       const std::optional<Array> computed = node_value(node, id, 0);

@@ -33,8 +33,8 @@ struct Difference {
   std::string what;
 };
 
-// Evaluates every node of every class and compares it with its class. Elements that are not finite are not
-// compared (they come from divisions by zero and logarithms of negative numbers).
+// Evaluates every node of every class and compares it with its class, and with the bounds of that. Elements
+// that are not finite are not compared (they come from divisions by zero and logarithms of negative numbers).
 class Check {
  public:
   Check(egraph::EGraph& graph, std::uint64_t seed) : graph_(graph), seed_(seed) {}
@@ -42,6 +42,8 @@ class Check {
   // The first difference, or nothing.
   std::optional<Difference> run();
   std::size_t compared() const { return compared_; }
+  // Elements of which bounds are known.
+  std::size_t bounded() const { return bounded_; }
 
  private:
   const Array* value(egraph::TermId id, std::size_t depth);
@@ -50,6 +52,7 @@ class Check {
   egraph::EGraph& graph_;
   std::uint64_t seed_;
   std::size_t compared_ = 0;
+  std::size_t bounded_ = 0;
   std::unordered_map<egraph::TermId, Array> values_;
   std::unordered_map<egraph::TermId, bool> busy_;
 };

@@ -53,6 +53,10 @@ TermId RandomTerms::full(int value, const TensorType& type) {
 
 TermId RandomTerms::leaf(TensorType type) {
   const TermId id = graph_.leaf(type, "x" + std::to_string(pool_.size()));
+  if (tensor::is_integer(type.dtype) && coin(3)) {
+    const int low = static_cast<int>(below(5)) - 1;
+    graph_.set_interval(id, {sym::Int(low), sym::Int(low + static_cast<int>(below(4)))});
+  }
   pool_.push_back(id);
   return id;
 }

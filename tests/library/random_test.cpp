@@ -26,6 +26,7 @@ TEST_CASE("library: random terms keep their values") {
   REQUIRE(loaded.ok());
   const egraph::Program program(*loaded.rules);
   std::size_t compared = 0;
+  std::size_t bounded = 0;
   egraph::Counters counters;
   const std::uint64_t count = graphs();
   for (std::uint64_t seed = 0; seed < count; ++seed) {
@@ -39,9 +40,11 @@ TEST_CASE("library: random terms keep their values") {
     Check check(graph, seed);
     if (const auto difference = check.run()) FAIL(difference->lemma_hint << "\n" << difference->what);
     compared += check.compared();
+    bounded += check.bounded();
   }
-  MESSAGE(count << " graphs, " << compared << " nodes compared");
+  MESSAGE(count << " graphs, " << compared << " nodes compared, " << bounded << " elements with bounds");
   CHECK(compared > 130 * count);
+  CHECK(bounded > 10 * count);
   // The generator reaches most of the library.
   std::size_t applied = 0;
   for (const std::uint64_t times : counters.applied) applied += times > 0 ? 1 : 0;

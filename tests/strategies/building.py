@@ -61,7 +61,7 @@ class Program:
         whole = self.op(op, *args, shape=(), **kwargs)
         dtypes = dtypes or [whole.dtype] * len(shapes)
         self.nodes[-1].update(shape=[list(s) for s in shapes], dtype=list(dtypes))
-        return [self.op("getitem", whole, k, shape=s, dtype=t, name=f"{whole.name}_{k}") for k, (s, t) in enumerate(zip(shapes, dtypes))]
+        return [self.op("getitem", whole, k, shape=s, dtype=t, name=f"{whole.name}.{k}") for k, (s, t) in enumerate(zip(shapes, dtypes))]
 
     def graph(self):
         where = {} if self.sequential else {"rank": self.rank, "world_size": self.ranks}

@@ -51,6 +51,20 @@ def over_all_tokens(p):
     p.output(g if p.sequential else p.all_reduce(g), "g")
 
 
+def matching_pairs(p):
+    """Every text against all images, and every image against all texts (CLIP), scaled by a learned temperature."""
+    n = 4 // p.ranks
+    texts, images, temperature = p.input("texts", n, 5), p.input("images", n, 5), p.input("temperature")
+    begin = 0 if p.broken("targets from 0") else p.rank * n
+    targets = p.arange(begin, begin + n)
+    gathered = lambda x: x if p.sequential else p.all_gather(x, 0)
+    scale = p.unary("exp", temperature)
+    logits = lambda own, others: p.mul(scale, p.linear(own, gathered(others)))
+    first, second = logits(texts, images), logits(texts if p.broken("texts against texts") else images, texts)
+    loss = p.div(p.add(cross_entropy(p, first, targets)[0], cross_entropy(p, second, targets)[0]), 2)
+    p.output(loss if p.sequential else p.all_reduce(loss, "avg"), "loss")
+
+
 def norm_of_norms(p):
     """Norms of the gradients, of which one is cut: its square is summed over the ranks (as clip_grad_norm_ and Megatron do)."""
     cut, whole = p.input("cut", 6 // p.ranks, 3), p.input("whole", 4)
@@ -73,6 +87,8 @@ def loss_cases():
         yield Case(f"cross entropy, batch cut, {ranks} ranks", averaged, batch, {"loss": "Replicate", "g": "Replicate"},
                    {"sum for mean": "nll_loss_backward", "gradients not reduced": "nll_loss_backward"}, ranks=ranks, ranges={"targets": WORDS})
     yield Case("cross entropy over the tokens that count", over_all_tokens, batch, {"loss": "Replicate", "g": "Replicate"},
-               {"the rank's own number": "nll_loss_forward_0", "all tokens counted": "nll_loss_forward_0"}, ranges={"targets": WORDS})
+               {"the rank's own number": "nll_loss_forward.0", "all tokens counted": "nll_loss_forward.0"}, ranges={"targets": WORDS})
+    yield Case("pairs of texts and images", matching_pairs, {"texts": "Shard(0)", "images": "Shard(0)", "temperature": "Replicate"}, {"loss": "Replicate"},
+               {"targets from 0": "nll_loss_forward.0", "texts against texts": "mm_1"})
     yield Case("norm of norms", norm_of_norms, {"cut": "Shard(0)", "whole": "Replicate"}, {"cut_new": "Shard(0)", "whole_new": "Replicate"},
                {"the rank's own norm": "linalg_vector_norm", "norms for squares": "linalg_vector_norm"})

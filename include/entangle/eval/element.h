@@ -33,6 +33,8 @@ class Elements {
   smt::Term leaf(egraph::TermId term, const std::vector<smt::Term>& index);
   smt::Term constant(const sym::Scalar& value, smt::Sort sort);
   void note_interval(egraph::TermId term, const smt::Term& element);
+  // Whether what is known of an application's interval is what its value clause says from its operands'.
+  bool follows_from_operands(const term::NodeView& node, egraph::TermId term) const;
 
   const egraph::EGraph& graph_;
   std::vector<smt::Term> facts_;

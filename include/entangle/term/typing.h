@@ -15,6 +15,7 @@
 #include "entangle/sym/scalar.h"
 #include "entangle/tensor/attr.h"
 #include "entangle/tensor/type.h"
+#include "entangle/term/store.h"
 
 namespace entangle::term {
 
@@ -58,6 +59,9 @@ class Typing {
   // exact scalar for every index; nullopt otherwise. For `rearranges` operators: the operands' common value.
   std::optional<sym::Scalar> fold(rules::OpId op, const tensor::Attr& attrs, Types children,
                                   std::span<const sym::Scalar> values);
+  // Bounds of the elements of an application with an integer type, from those of its operands.
+  Interval bounds(rules::OpId op, const tensor::Attr& attrs, Types children,
+                  std::span<const Interval> intervals, const tensor::TensorType& type);
 
  private:
   struct Impl;
