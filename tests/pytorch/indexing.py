@@ -19,6 +19,13 @@ def looks(s):
         s.case("aten.embedding_dense_backward.default", real(2, 4, 3), index, 6, padding, False)
     x = real(4, 5, 3, 2)
     i, j, k = ints(2, 3, low=0, high=4), ints(3, low=0, high=5), ints(2, 1, low=0, high=3)
+    bag, begins, closed = ints(7, low=0, high=6), torch.tensor([0, 3, 3, 5]), torch.tensor([0, 3, 3, 5, 7])
+    for op in ("aten._embedding_bag_forward_only.default", "aten._embedding_bag.default"):
+        for mode in (0, 1):
+            s.case(op, real(6, 2), bag, begins, False, mode, unknown=[1, 2, 3])
+            s.case(op, real(6, 2), bag, closed, False, mode, False, None, True, unknown=[1, 2, 3])
+            s.case(op, real(6, 2), bag, begins, False, mode, False, None, False, 2, unknown=[1, 2, 3])
+        s.case(op, real(6, 2), bag, begins, False, 0, False, real(7), unknown=[1, 2, 3])
     s.case("aten.index.Tensor", x, [i])
     s.case("aten.index.Tensor", x, [i, j])
     s.case("aten.index.Tensor", x, [i, j, k])

@@ -156,6 +156,8 @@ def resampling(s):
         for corners in (True, False):
             s.case("aten.upsample_bilinear2d.default", x, sizes, corners)
             s.case("aten.upsample_bilinear2d.vec", x, sizes, corners, None)
+    for corners in (False, True):
+        s.case("aten.upsample_bilinear2d.vec", real(2, 3, 3, 4), None, corners, [2.0, 1.5])
     s.case("aten.upsample_nearest2d.vec", real(2, 3, 3, 4), None, [2.0, 3.0])
     s.case("aten.upsample_nearest3d.default", real(1, 2, 2, 3, 2), [4, 5, 6])
     s.case("aten.upsample_nearest3d.vec", real(1, 2, 2, 3, 2), [4, 5, 6], None)
