@@ -72,6 +72,34 @@ def ring(p):
     p.output(p.div(out, total), "y")
 
 
+def causal_ring(p):
+    """The same for words that see what is before them only: blocks of later ranks are left out, only the rank's own has a mask."""
+    n, s = p.ranks, SEQ // p.ranks
+    q, k, v = (p.input(name, BATCH, s, WIDTH) for name in "qkv")
+
+    def masked(scores):
+        rows, columns = p.unsqueeze(p.arange(0, s), 1), p.unsqueeze(p.arange(0, scores.shape[2]), 0)
+        return p.masked_fill(scores, p.compare("lt", rows, columns), float("-inf"))
+    if p.sequential:
+        return p.output(p.bmm(p.softmax(masked(p.bmm(q, p.transpose(k, 1, 2)))), v), "y")
+    keys, values = p.all_gather(k, 1), p.all_gather(v, 1)
+    out = total = top = None
+    for block in range(p.rank, 0 if p.broken("first block left out") and p.rank + 1 == n else -1, -1):
+        scores = p.bmm(q, p.transpose(p.part(keys, 1, block, n), 1, 2))
+        if block == p.rank or p.broken("every block masked"):
+            scores = masked(scores)
+        high = p.amax(scores, [-1], True)
+        weights = p.unary("exp", p.sub(scores, high))
+        part, mass = p.bmm(weights, p.part(values, 1, block, n)), p.sum(weights, [-1], True)
+        if top is None:
+            out, total, top = part, mass, high
+        else:
+            new = p.maximum(top, high)
+            old, fresh = p.unary("exp", p.sub(top, new)), p.unary("exp", p.sub(high, new))
+            out, total, top = p.add(p.mul(out, old), p.mul(part, fresh)), p.add(p.mul(total, old), p.mul(mass, fresh)), new
+    p.output(p.div(out, total), "y")
+
+
 def ring_by_logarithm(p):
     """The same with every block's own softmax, merged by the logarithms of the sums."""
     n, s = p.ranks, SEQ // p.ranks
@@ -164,6 +192,9 @@ def attention_cases():
     for ranks in (2, 3):
         yield Case(f"ring attention, {ranks} ranks", ring, parts, {"y": "Shard(1)"},
                    {"what was summed is not scaled": "_softmax", "sums of another scale": "_softmax"}, ranks=ranks)
+    for ranks in (2, 3):
+        yield Case(f"causal ring attention, {ranks} ranks", causal_ring, parts, {"y": "Shard(1)"},
+                   {"first block left out": "bmm", "every block masked": "_softmax"}, ranks=ranks)
     for ranks in (2, 3):
         yield Case(f"attention merged by logarithms, {ranks} ranks", ring_by_logarithm, parts, {"y": "Shard(1)"},
                    {"a part is not weighted": "_softmax", "doubled sum": "_softmax"}, ranks=ranks)

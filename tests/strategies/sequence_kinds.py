@@ -95,6 +95,21 @@ def slopes(p):
     p.output(p.view(p.bmm(p.view(a, BATCH * n, SEQ, SEQ), flat(v)), BATCH, n, SEQ, WIDTH), "y")
 
 
+def handed_on_state(p):
+    """Linear attention: what earlier ranks' keys and values come to is one small matrix for each of them."""
+    s = SEQ // p.ranks
+    q, k, v = (p.input(name, BATCH, s, WIDTH) for name in "qkv")
+    weights = p.bmm(q, p.transpose(k, 1, 2))
+    if not p.broken("own words unmasked"):
+        weights = p.same("tril.default", weights)
+    y = p.bmm(weights, v)
+    if not p.sequential:
+        states = p.all_gather(p.unsqueeze(p.bmm(p.transpose(k, 1, 2), v), 0), 0)
+        for rank in range(p.rank + (1 if p.broken("own state as well") else 0)):
+            y = p.add(y, p.bmm(q, p.squeeze(p.slice(states, 0, rank, rank + 1), 0)))
+    p.output(y, "y")
+
+
 def sequence_cases():
     for ranks in (2, 3):
         yield Case(f"convolution that looks back, {ranks} ranks", looking_back, {"x": "Shard(1)", "w": "Replicate"}, {"y": "Shard(1)"},
@@ -106,3 +121,6 @@ def sequence_cases():
     yield Case("merged patches", merged_patches, {"x": "Shard(1)", "w": "Replicate"}, {"y": "Shard(1)"}, {"columns first": "mm"})
     heads = {name: "Shard(1)" for name in "qkv"}
     yield Case("slopes of heads", slopes, heads, {"y": "Shard(1)"}, {"slopes from the first head": "mul"})
+    for ranks in (2, 3):
+        yield Case(f"linear attention with states, {ranks} ranks", handed_on_state, {name: "Shard(1)" for name in "qkv"}, {"y": "Shard(1)"},
+                   {"own words unmasked": "bmm", "own state as well": "y"}, ranks=ranks)
