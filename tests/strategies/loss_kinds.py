@@ -65,6 +65,17 @@ def matching_pairs(p):
     p.output(loss if p.sequential else p.all_reduce(loss, "avg"), "loss")
 
 
+def log_of_softmax(p):
+    """The logarithm of a softmax (in a distillation loss), the vocabulary cut: ranks subtract the logarithm of the sum."""
+    x = p.input("x", 3, 8 // p.ranks)
+    if p.sequential:
+        return p.output(p.unary("log", p.softmax(x)), "y")
+    x = p.sub(x, p.all_reduce(p.amax(x, [-1], True), "max"))
+    total = p.sum(p.unary("exp", x), [-1], True)
+    total = total if p.broken("the rank's own sum") else p.all_reduce(total)
+    p.output(p.sub(x, total if p.broken("the sum itself") else p.unary("log", total)), "y")
+
+
 def norm_of_norms(p):
     """Norms of the gradients, of which one is cut: its square is summed over the ranks (as clip_grad_norm_ and Megatron do)."""
     cut, whole = p.input("cut", 6 // p.ranks, 3), p.input("whole", 4)
@@ -90,5 +101,7 @@ def loss_cases():
                {"the rank's own number": "nll_loss_forward.0", "all tokens counted": "nll_loss_forward.0"}, ranges={"targets": WORDS})
     yield Case("pairs of texts and images", matching_pairs, {"texts": "Shard(0)", "images": "Shard(0)", "temperature": "Replicate"}, {"loss": "Replicate"},
                {"targets from 0": "nll_loss_forward.0", "texts against texts": "mm_1"})
+    yield Case("logarithm of softmax, vocabulary cut", log_of_softmax, {"x": "Shard(1)"}, {"y": "Shard(1)"},
+               {"the rank's own sum": "_softmax", "the sum itself": "_softmax"})
     yield Case("norm of norms", norm_of_norms, {"cut": "Shard(0)", "whole": "Replicate"}, {"cut_new": "Shard(0)", "whole_new": "Replicate"},
                {"the rank's own norm": "linalg_vector_norm", "norms for squares": "linalg_vector_norm"})
