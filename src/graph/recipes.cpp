@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <functional>
 #include <string>
-#include <tuple>
 
 #include "entangle/support/hash.h"
 
@@ -191,26 +190,22 @@ std::pair<const Recipes::Recipe*, bool> Recipes::recipe(const rules::Lowering& l
 }
 
 Recipes::Answer Recipes::value(const rules::Lowering& lowering, const Frame& frame) {
-  const Recipe* known = nullptr;
-  bool recorded = false;
+  // The number of the call is looked for where it is not.
+  Frame nameless;
+  const Frame* shown = &frame;
   if (numbers_calls(lowering)) {
-    Frame nameless = frame;
+    nameless = frame;
     for (const rules::Slot slot : {lowering.site, lowering.draw}) {
       if (slot != rules::kNoSlot) {
         nameless.slots[slot].reset();
       }
     }
-    if (!describe(lowering, nameless)) {
-      return {};
-    }
-    std::tie(known, recorded) = recipe(lowering, nameless);
+    shown = &nameless;
   }
-  if (known == nullptr || known->kind == Recipe::Kind::of_call) {
-    if (!describe(lowering, frame)) {
-      return {};
-    }
-    std::tie(known, recorded) = recipe(lowering, frame);
+  if (!describe(lowering, *shown)) {
+    return {};
   }
+  const auto [known, recorded] = recipe(lowering, *shown);
   if (known->kind != Recipe::Kind::known) {
     return {std::nullopt, known->kind == Recipe::Kind::refused};
   }
@@ -263,10 +258,8 @@ Recipes::Recipe Recipes::record(const rules::Lowering& lowering, const Frame& fr
   term::Evaluator evaluator(recorder, target_.typing(), &recorder);
   // What is found, if it rests on nothing else.
   const auto settle = [&](Recipe::Kind kind) {
-    const bool decided = !recorder.ended() && oracle_.statistics().unknown == undecided;
-    recipe.kind = missed && numbers_calls(lowering) ? Recipe::Kind::of_call
-                  : decided                         ? kind
-                                                    : Recipe::Kind::none;
+    const bool decided = !recorder.ended() && !missed && oracle_.statistics().unknown == undecided;
+    recipe.kind = decided ? kind : Recipe::Kind::none;
   };
   const smt::Truth holds =
       lowering.condition ? evaluator.holds(*lowering.condition, numbers) : smt::Truth::yes;

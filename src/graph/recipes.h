@@ -4,8 +4,8 @@
 // decided by nothing else. The first time a lowering meets operands of some types (and which of them are the
 // same), with some attributes, it runs over a store that shows it no more than that, and the applications it
 // makes are noted. From then on they are made of the operands at hand without running it. A body that looks
-// at anything else (whether an operand is constant, what is known to be equal to it), or asks what
-// cannot be decided, has no recipe and always runs. The number of a call counts only where it is looked at.
+// at anything else (whether an operand is constant, what is known to be equal to it, the number of the call),
+// or asks what cannot be decided, has no recipe and always runs.
 //
 // Belongs to one e-graph. Everything is made by EGraph::make, in the same order as by the body, so that
 // normal forms and ids are what they would be without recipes.
@@ -87,8 +87,7 @@ class Recipes {
 };
 
 struct Recipes::Recipe {
-  // `of_call`: the lowering looks at the number of the call.
-  enum class Kind : std::uint8_t { none, refused, of_call, known };
+  enum class Kind : std::uint8_t { none, refused, known };
   Kind kind = Kind::none;
   std::vector<const tensor::TensorType*> operands;  // as the e-graph has them
   std::vector<Step> steps;
