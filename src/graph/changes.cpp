@@ -126,9 +126,10 @@ static std::vector<const Arg*> marked_arguments(const Node& at, const rules::Low
 
 // What a node without `mutates` may have changed: the operands that are marked as changed by the declaration
 // that applied, or by any when none did. Where it changes operands by its name or gives no result, when it is
-// described the operands of its first argument, or those it is given to write to; else all.
+// described the operands of its first argument, or those it is given to write to; else all, as where it is a
+// collective that is not described.
 std::vector<NodeIndex> Lowerer::changed_operands(std::uint32_t rank, NodeIndex node,
-                                                 const rules::Lowering* by) const {
+                                                 const rules::Lowering* by) {
   const Node& at = node_of(rank, node);
   std::vector<NodeIndex> operands;
   const auto add = [&](NodeIndex operand) {
@@ -160,7 +161,8 @@ std::vector<NodeIndex> Lowerer::changed_operands(std::uint32_t rank, NodeIndex n
       }
     }
   }
-  if (!operation_of(rank, node).may_change_operands && !without_result(at)) {
+  if (!operation_of(rank, node).may_change_operands && !without_result(at) &&
+      !is_unknown_collective(rank, node)) {
     return operands;
   }
   if (operation_of(rank, node).writes_keywords) {

@@ -74,11 +74,49 @@ bool looks_at_all(const rules::Expr& expr, rules::Slot parameter) {
 
 }  // namespace
 
+// Whether it is called what some library calls an operator of a process group, `all_reduce` or `broadcast_`,
+// or is of a library most of whose declared operators are such.
+bool Lowerer::called_as_collective(const std::string& op) {
+  const auto library = [](std::string_view name) {
+    return std::string(name.substr(0, name.find_first_of(".:")));
+  };
+  const auto word = [](std::string_view name) {
+    const std::size_t first = name.find_first_not_of('_');
+    return first == std::string_view::npos ? name
+                                           : name.substr(first, name.find_last_not_of('_') + 1 - first);
+  };
+  if (!communications_) {
+    communications_.emplace();
+    const rules::Lowerings& all = target_.rules().lowerings();
+    std::map<std::string, std::int64_t> balance;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      const std::string_view name = all.head(k).op;
+      const bool communicates = all.head(k).kind != LoweringKind::local;
+      balance[library(name)] += communicates ? 1 : -1;
+      if (communicates) {
+        const std::string_view own = name.substr(name.find('.') + 1);
+        communications_->insert(std::string(word(own.substr(0, own.find('.')))));
+      }
+    }
+    for (const auto& [name, more] : balance) {
+      if (more > 0) {
+        communications_->insert(name + ".");
+      }
+    }
+  }
+  return communications_->contains(library(op) + ".") || find_word(op, [&](std::string_view one) {
+           return communications_->contains(std::string(word(one)));
+         });
+}
+
 // Nothing is declared for it, but it runs in a process group.
-bool Lowerer::is_unknown_collective(std::uint32_t rank, NodeIndex node) const {
+bool Lowerer::is_unknown_collective(std::uint32_t rank, NodeIndex node) {
   const Node& at = node_of(rank, node);
   if (!operation_of(rank, node).declarations.empty()) {
     return false;
+  }
+  if (called_as_collective(at.op)) {
+    return true;
   }
   if (at.kwarg("group") != nullptr || at.kwarg("group_name") != nullptr) {
     return true;

@@ -97,7 +97,7 @@ class Lowerer {
 
   // --- changes.cpp: operators that change their operands
   std::vector<NodeIndex> changed_operands(std::uint32_t rank, NodeIndex node,
-                                          const rules::Lowering* by) const;
+                                          const rules::Lowering* by);
   void spoil(std::uint32_t rank, NodeIndex node, const rules::Lowering* by);
   void retire(std::uint32_t rank, NodeIndex node);
   std::vector<NodeIndex> sharing(std::uint32_t rank, NodeIndex node, const std::vector<NodeIndex>& operands);
@@ -130,7 +130,8 @@ class Lowerer {
     std::vector<std::pair<NodeIndex, std::uint32_t>> places;  // which of them are nodes
   };
 
-  bool is_unknown_collective(std::uint32_t rank, NodeIndex node) const;
+  bool is_unknown_collective(std::uint32_t rank, NodeIndex node);
+  bool called_as_collective(const std::string& op);
   bool arrive(std::uint32_t rank, NodeIndex node);
   bool same_group(std::uint32_t rank, std::uint32_t other) const;
   bool complete(std::uint32_t rank) const;
@@ -170,6 +171,8 @@ class Lowerer {
   std::map<Channel, std::vector<Message>> messages_;
   std::map<std::pair<std::string, std::vector<std::size_t>>, std::size_t> collectives_run_;
   std::optional<std::set<std::string>> random_families_;  // names without overload, once they are asked for
+  std::optional<std::set<std::string>>
+      communications_;  // what operators are called that communicate, likewise
   std::map<std::tuple<std::string, std::uint32_t, std::vector<TermId>>,
            std::vector<std::pair<tensor::Attr, TermId>>>
       opaque_leaves_;

@@ -65,26 +65,6 @@ tensor::TensorType normalised(const smt::Oracle& oracle, tensor::TensorType type
   return type;
 }
 
-namespace {
-
-// The first word of a name (words stand between dots, colons and slashes) that satisfies `wanted`: its place.
-template <class Wanted>
-std::optional<std::pair<std::size_t, std::size_t>> find_word(std::string_view op, const Wanted& wanted) {
-  std::size_t start = 0;
-  for (std::size_t end = 0; end <= op.size(); ++end) {
-    if (end < op.size() && op[end] != '.' && op[end] != ':' && op[end] != '/') {
-      continue;
-    }
-    if (wanted(op.substr(start, end - start))) {
-      return std::pair(start, end);
-    }
-    start = end + 1;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
 std::string out_of_place(std::string_view op) {
   const auto found = find_word(op, [](std::string_view word) {
     return word.size() > 1 && word.ends_with('_') && !word.ends_with("__");

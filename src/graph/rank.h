@@ -17,6 +17,22 @@
 
 namespace entangle::graph {
 
+// The first word of a name (words stand between dots, colons and slashes) that satisfies `wanted`: its place.
+template <class Wanted>
+std::optional<std::pair<std::size_t, std::size_t>> find_word(std::string_view op, const Wanted& wanted) {
+  std::size_t start = 0;
+  for (std::size_t end = 0; end <= op.size(); ++end) {
+    if (end < op.size() && op[end] != '.' && op[end] != ':' && op[end] != '/') {
+      continue;
+    }
+    if (wanted(op.substr(start, end - start))) {
+      return std::pair(start, end);
+    }
+    start = end + 1;
+  }
+  return std::nullopt;
+}
+
 // What an operator is called that works in place by its name, without that: `add` of `add_`,
 // `aten.add.Tensor` of `aten.add_.Tensor`, `foo::bar` of `foo::bar_`. "" for other names.
 std::string out_of_place(std::string_view op);

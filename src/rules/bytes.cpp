@@ -218,7 +218,7 @@ static void fields(A& a, DefinitionHead& x) {
 }
 template <class A>
 static void fields(A& a, LoweringHead& x) {
-  a(x.op, x.random, x.size, x.hash);
+  a(x.op, x.kind, x.random, x.size, x.hash);
 }
 template <class A>
 static void fields(A& a, OperatorHead& x) {
@@ -256,7 +256,7 @@ LoweringHead write_lowering(Writer& writer, const Lowering& lowering) {
   const std::size_t before = writer.size();
   writer(lowering);
   const std::string_view bytes = writer.since(before);
-  return {{}, lowering.random, bytes.size(), support::hash_bytes(bytes)};
+  return {{}, lowering.kind, lowering.random, bytes.size(), support::hash_bytes(bytes)};
 }
 
 std::optional<Lowerings::Bytes> parts_of(std::shared_ptr<const void> owner, std::string_view bytes,

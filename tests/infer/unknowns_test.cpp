@@ -128,6 +128,36 @@ TEST_CASE("what a collective changes in place is not used under its old name") {
   CHECK(outcome(with("y = aten.mul.Tensor(%x, 2): f32[4]\nout y")) == "unproved");
 }
 
+TEST_CASE("what is called as a collective is no function of its operands") {
+  const auto found = [](const std::string& call, const std::string& returned) {
+    const std::string program =
+        "in x: f32[4]\nc = " + call + ": f32[4]\ny = aten.relu.default(" + returned + "): f32[4]\nout y";
+    const std::string sequential =
+        returned == "%c" ? program : "in x: f32[4]\ny = aten.relu.default(%x): f32[4]\nout y";
+    return outcome({sequential, copies(2, program), "inputs:\n  x: Replicate\n", "", ""});
+  };
+  for (const char* call :
+       {"dist.all_reduce(%x)", "torch.distributed.all_reduce(%x)", "fairscale.all_reduce.default(%x)",
+        "mylib.broadcast_.default(%x, 0)", "mylib::reduce_scatter_tensor(%x)", "c10d.gather.default(%x)",
+        "_c10d_functional.all_reduce_twice.default(%x, \"sum\")",
+        "_c10d_functional.all_reduce.default(%x, \"sum\", \"\", [0, 1], 2)",
+        "c10d_functional.broadcast.default(%x, 0, \"\", [0, 1], 2)",
+        "c10d_functional.all_reduce.default(%x, \"sum\", \"\", [0, 1], 1)",
+        "c10d_functional.all_reduce.default(%x, \"premul_sum\", \"\", [0, 1], 2)"}) {
+    CAPTURE(std::string(call));
+    CHECK(found(call, "%c") != "refines");
+  }
+  // It may write to its operands.
+  CHECK(found("dist.all_reduce(%x)", "%x") == "unproved");
+  CHECK(found("mylib.reduce_mean.default(%x)", "%c") == "refines");
+  CHECK(found("mylib.gathered.default(%x)", "%x") == "refines");
+  CHECK(outcome({"in x: f32[4]\ny = aten.mul.Scalar(%x, 2): f32[4]\nout y",
+                 copies(2,
+                        "in x: f32[4]\nc = c10d_functional.all_reduce.default(%x, \"sum\", \"\", [0, 1], 2): "
+                        "f32[4]\ny = c10d_functional.wait_tensor.default(%c): f32[4]\nout y"),
+                 "inputs:\n  x: Replicate\n", "", ""}) == "refines");
+}
+
 TEST_CASE("what an operator changes in place is the new value") {
   const std::string program =
       "in x: f32[4]\nm = mylib.norm.default(; x=%x): (f32[4], f32[4]) | \"mutates\": [\"x\"]\n"

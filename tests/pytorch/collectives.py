@@ -58,7 +58,26 @@ def cases(s):
     both_forms(f"{autograd}.all_gather_into_tensor.default", lambda r: [xs[r], WORLD], lambda r: torch.cat(xs))
     both_forms(f"{autograd}.reduce_scatter_tensor.default", lambda r: [xs[r], "sum", WORLD], lambda r: share(reduced["sum"], r))
     both_forms(f"{autograd}.all_to_all_single.default", lambda r: [xs[r], sizes[:, r].tolist(), sizes[r].tolist()], received)
+    first_form(everywhere, xs, reduced, sizes, received)
     in_place(s, xs, reduced, sizes, received)
+
+
+def first_form(everywhere, xs, reduced, sizes, received):
+    """With a tag, the ranks of the group and how many they are."""
+    name, share = "c10d_functional", lambda x, r: x.chunk(WORLD)[r]
+
+    def case(op, args, expected):
+        everywhere(f"{name}.{op}.default", lambda r: [*args(r), "", list(range(WORLD)), WORLD], expected)
+    case("all_reduce", lambda r: [xs[r], "sum"], lambda r: reduced["sum"])
+    case("all_reduce_coalesced", lambda r: [[xs[r], xs[r] * 2], "avg"], lambda r: [reduced["avg"], reduced["avg"] * 2])
+    case("all_gather_into_tensor", lambda r: [xs[r]], lambda r: torch.cat(xs))
+    case("all_gather_into_tensor_coalesced", lambda r: [[xs[r], -xs[r]]], lambda r: [torch.cat(xs), -torch.cat(xs)])
+    case("reduce_scatter_tensor", lambda r: [xs[r], "max"], lambda r: share(reduced["max"], r))
+    case("reduce_scatter_tensor_coalesced", lambda r: [[xs[r], xs[r] * 2], "sum"],
+         lambda r: [share(reduced["sum"], r), share(reduced["sum"], r) * 2])
+    case("all_to_all_single", lambda r: [xs[r], None, None], lambda r: torch.cat([share(x, r) for x in xs]))
+    case("all_to_all_single", lambda r: [xs[r], sizes[:, r].tolist(), sizes[r].tolist()], received)
+    everywhere(f"{name}.wait_tensor.default", lambda r: [xs[r]], lambda r: xs[r])
 
 
 def in_place(s, xs, reduced, sizes, received):

@@ -245,6 +245,7 @@ using Definitions = DeclarationList<DefinitionBody, DefinitionHead>;
 // What is known of a lowering without decoding it.
 struct LoweringHead {
   std::string_view op;
+  LoweringKind kind = LoweringKind::local;
   bool random = false;
   std::size_t size = 0;    // of its bytes
   std::uint64_t hash = 0;  // of its bytes
