@@ -422,6 +422,31 @@ const char* const kZeros[] = {"aten.mul.Tensor(%e, 0)",  "aten.mul.Tensor(%e, %c
                               "aten.mul.Tensor(%c, %e)", "aten.mul.Scalar(%e, 0)",
                               "aten.sub.Tensor(%e, %e)", "aten.add.Tensor(%c, %e; alpha=0)"};
 
+TEST_CASE("a float that is compared with itself may be no number") {
+  // Equal tensors under two names, too.
+  for (const char* other : {"%x", "%c"}) {
+    for (const std::string op : {"eq", "ne", "ge", "le", "gt", "lt"}) {
+      const bool truth = op == "eq" || op == "ge" || op == "le";
+      const auto found = [&](const std::string& type) {
+        const std::string kept = truth ? "%x, %z" : "%z, %x";
+        const std::string sequential = "in x: T[4]\ny = aten.neg.default(%x): T[4]\nout y";
+        const std::string rank =
+            "in x: T[4]\nc = aten.clone.default(%x): T[4]\nz = aten.zeros_like.default(%x): T[4]\n"
+            "m = aten." +
+            op + ".Tensor(%x, " + other + "): b8[4]\nw = aten.where.self(%m, " + kept +
+            "): T[4]\ny = aten.neg.default(%w): T[4]\nout y";
+        return outcome({replaced(sequential, "T[", type + "["), copies(2, replaced(rank, "T[", type + "[")),
+                        "inputs:\n  x: Replicate\n", "", ""});
+      };
+      CAPTURE(op);
+      CHECK(found("f32") == "unproved");
+      CHECK(found("bf16") == "unproved");
+      CHECK(found("i64") == "refines");
+      CHECK(found("u8") == "refines");
+    }
+  }
+}
+
 TEST_CASE("zero times a value vanishes") {
   for (const char* zero : kZeros) {
     CAPTURE(std::string(zero));
