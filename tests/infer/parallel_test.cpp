@@ -530,6 +530,29 @@ TEST_CASE("lists that a collective is given are the same on all ranks") {
   }
 }
 
+TEST_CASE("what is gathered into one tensor has one size on all ranks") {
+  for (const std::string call :
+       {"c = _c10d_functional.all_gather_into_tensor.default(%x, 2, \"tp\"): f32[N, 3]\n",
+        "c = c10d_functional.all_gather_into_tensor.default(%x, \"\", [0, 1], 2): f32[N, 3]\n",
+        "l = _c10d_functional.all_gather_into_tensor_coalesced.default([%x], 2, \"tp\"): (f32[N, 3])\n"
+        "c = operator.getitem(%l, 0): f32[N, 3]\n"}) {
+    CAPTURE(call);
+    const auto found = [&](const std::string& first, const std::string& second) {
+      const auto program = [&](const std::string& size) {
+        return replaced("in x: f32[" + size + ", 3]\n" + call + "y = aten.neg.default(%c): f32[N, 3]\nout y",
+                        "N", "6");
+      };
+      return outcome({"in x: f32[6, 3]\ny = aten.neg.default(%x): f32[6, 3]\nout y",
+                      {program(first), program(second)},
+                      "inputs:\n  x: \"concat(r0.x, r1.x; 0)\"\nexpect:\n  y: Replicate\n",
+                      "",
+                      ""});
+    };
+    CHECK(found("3", "3") == "refines");
+    CHECK(found("2", "4") == "violates");
+  }
+}
+
 TEST_CASE("sends and receives") {
   const std::string sender =
       "in x: f32[4]\nh = aten.relu.default(%x): f32[4]\ns = c10d.send(%h, 1): f32[4]\nout h";
