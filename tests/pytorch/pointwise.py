@@ -165,6 +165,10 @@ def comparisons(s):
         s.case(f"aten.{op}.Tensor_Scalar", ints(4, low=0, high=40), 2)
     s.case("aten.__lshift__.Scalar", ints(4, low=0, high=16), 2)
     s.case("aten.__rshift__.Scalar", ints(4, low=0, high=16), 2)
+    # Truth values beside numbers are numbers.
+    s.case("aten.square.default", bools(4))
+    for op in ("bitwise_and", "bitwise_or", "bitwise_xor", "__lshift__", "__rshift__"):
+        s.case(f"aten.{op}.Scalar", bools(4), 3)
     x = torch.tensor([1.0, float("inf"), float("-inf"), 0.0], dtype=f64)
     s.case("aten.isinf.default", x)
     s.case("aten.isfinite.default", x)

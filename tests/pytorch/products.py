@@ -162,7 +162,8 @@ def narrow(s):
     for order in (1.0, 2.0):
         s.case("aten._cdist_forward.default", real(3, 4), real(5, 4), order, None)
         s.case("aten._cdist_forward.default", real(2, 3, 4), real(2, 5, 4), order, 1)
-        s.case("aten.dist.default", real(3, 4), real(4), order)
+        for x, y in ((real(3, 4), real(4)), (real(4), real(3, 4)), (real(3, 1), real(4))):
+            s.case("aten.dist.default", x, y, order)
     s.case("aten.linalg_cross.default", real(2, 3), real(2, 3))
     s.case("aten.linalg_cross.default", real(3, 4), real(1, 4).expand(3, 4).contiguous(), dim=0)
 

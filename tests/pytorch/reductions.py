@@ -65,7 +65,7 @@ def extremes(s):
         s.case(f"aten.{op}.default", x)
     s.case("aten.aminmax.default", x, dim=1)
     for op in ("any", "all"):
-        for make in (lambda: bools(3, 4), lambda: ints(3, 4, low=0, high=2)):
+        for make in (lambda: bools(3, 4), lambda: ints(3, 4, low=0, high=2), lambda: ints(3, 4, low=0, high=3).to(torch.uint8)):
             s.case(f"aten.{op}.default", make())
             s.case(f"aten.{op}.dim", make(), 1)
             s.case(f"aten.{op}.dim", make(), -2, True)
@@ -169,6 +169,11 @@ def losses(s):
         s.case("aten.mse_loss.default", a, b, reduction)
         s.case("aten.mse_loss_backward.default", dy, a, b, reduction)
         s.case("aten.l1_loss.default", a, b, reduction)
+        for wide in (real(4), real(3, 1), real(2, 3, 4)):
+            s.case("aten.mse_loss.default", a, wide, reduction)
+            s.case("aten.l1_loss.default", wide, a, reduction)
+            s.case("aten.smooth_l1_loss.default", a * 2, wide, reduction, 0.5)
+            s.case("aten.huber_loss.default", wide, a * 2, reduction, 0.5)
         s.case("aten.smooth_l1_loss.default", a * 2, b, reduction, 0.5)
         s.case("aten.smooth_l1_loss_backward.default", dy, a * 2, b, reduction, 0.5)
         s.case("aten.huber_loss.default", a * 2, b, reduction, 0.5)
