@@ -265,10 +265,17 @@ bool Reader::mutates(const Value& object, Node& node) {
                 quoted(node.name) + " must have " + std::to_string(count) +
                     " results: what it returns, then the new value of each argument under `mutates`");
   }
-  // Positional arguments have no names here.
+  // Positional arguments have no names here: a name that no keyword has is one of them that holds tensors.
+  const auto holds_tensors = [](const Arg& arg) {
+    bool found = false;
+    for_each_ref(arg, [&](NodeIndex) { found = true; });
+    return found;
+  };
+  std::ptrdiff_t unnamed = std::ranges::count_if(node.args, holds_tensors);
   for (const Value& name : names->items) {
-    if (node.args.empty() && node.kwarg(name.text) == nullptr) {
-      return fail("bad-mutates", name, quoted(node.name) + " has no argument " + quoted(name.text));
+    const Arg* arg = node.kwarg(name.text);
+    if (arg != nullptr ? !holds_tensors(*arg) : --unnamed < 0) {
+      return fail("bad-mutates", name, quoted(node.name) + " has no tensor as argument " + quoted(name.text));
     }
   }
   return true;

@@ -57,7 +57,7 @@ std::optional<support::Diagnostic> clash_error(Programs& programs, const Walk& w
   for (const egraph::Clash& clash : clashes) {
     const std::string what = clash.left + " and " + clash.right;
     if (clash.kind == egraph::Clash::Kind::constant) {
-      return contradiction(manifest, what + " would be equal");
+      return contradiction({manifest.file, 0, 0, 0}, what + " would be equal");
     }
     ENTANGLE_CHECK(clash.kind != egraph::Clash::Kind::type,
                    "an equality between tensors of different types: " + what + " (by " +

@@ -353,7 +353,7 @@ Result<support::Unit> resolve(Programs& programs, const relation::Manifest& mani
     return status.error();
   }
   if (programs.resolved.facts.contradictory()) {
-    return contradiction(manifest, "no sizes satisfy them");
+    return contradiction({manifest.file, 0, 0, 0}, "no sizes satisfy them");
   }
   return support::Unit{};
 }
@@ -410,8 +410,8 @@ std::vector<TermId> Programs::mentioned(const std::vector<relation::Related>& se
   return result;
 }
 
-support::Diagnostic contradiction(const relation::Manifest& manifest, const std::string& what) {
-  return support::error("infer/contradiction", {manifest.file, 0, 0, 0},
+support::Diagnostic contradiction(support::Span at, const std::string& what) {
+  return support::error("infer/contradiction", at,
                         "the assumptions of the manifest contradict each other: " + what);
 }
 
@@ -440,7 +440,7 @@ support::Status lower_again(Programs& programs, const relation::Manifest& manife
   } while (find_sizes(programs));
   if (!programs.lowered_ranks.mismatch) {
     if (const relation::TensorRange* range = empty_range(programs)) {
-      return contradiction(manifest, "`" + range->text + "` leaves no value for the elements of its tensor");
+      return contradiction(range->span, "`" + range->text + "` leaves no value for the elements of its tensor");
     }
     programs.names = std::make_unique<SequentialNames>(programs.lowered_sequential, *programs.graph);
   }

@@ -51,7 +51,7 @@ struct Programs {
 };
 
 // The error that the manifest's assumptions cannot all hold.
-support::Diagnostic contradiction(const relation::Manifest& manifest, const std::string& what);
+support::Diagnostic contradiction(support::Span at, const std::string& what);
 
 // When the ranks disagree on a collective, `lowered_ranks.mismatch` is set and the sequential program is not
 // lowered.

@@ -403,7 +403,8 @@ support::Status check_inputs_related(const Manifest& manifest, const Resolved& r
   std::vector<std::string> first;
   for (std::size_t i = 0; i < missing.size() && i < 5; ++i) first.push_back("`" + missing[i] + "`");
   if (first.size() < missing.size()) first.push_back(std::to_string(missing.size() - first.size()) + " more");
-  return error(Problem::missing_relation, {manifest.file, 0, 0, 0},
+  const support::Span at = manifest.inputs.empty() ? manifest.sequential.span : manifest.inputs[0].name.span;
+  return error(Problem::missing_relation, at,
                "the outputs in question depend on the input" + std::string(missing.size() > 1 ? "s " : " ") +
                    support::join_list(first) + ", of which `inputs` says nothing",
                "add e.g. `" + missing[0] + ": Replicate` under `inputs`");

@@ -1,6 +1,7 @@
 // Symbolic integers as text, both ways.
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <range/v3/range/conversion.hpp>
 #include <range/v3/view/transform.hpp>
 
@@ -115,7 +116,7 @@ class Parser {
       if (accept("+")) {
         result += product();
       } else if (accept("-")) {
-        result -= product();
+        result = least("*/%") ? result + Int(std::numeric_limits<std::int64_t>::min()) : result - product();
       } else {
         break;
       }
@@ -159,7 +160,7 @@ class Parser {
     }
     Int result;
     if (accept("-")) {
-      result = -unary();
+      result = least("") ? Int(std::numeric_limits<std::int64_t>::min()) : -unary();
     } else if (accept("+")) {
       result = unary();
     } else {
@@ -167,6 +168,26 @@ class Parser {
     }
     --depth_;
     return result;
+  }
+
+  // Behind a minus: 2^63, which by itself fits into no number. Not where one of `unless` follows, which would
+  // have to come first.
+  bool least(std::string_view unless) {
+    constexpr std::string_view kBeyond = "9223372036854775808";
+    skip_space();
+    if (!text_.substr(position_).starts_with(kBeyond)) {
+      return false;
+    }
+    const std::size_t start = position_;
+    position_ += kBeyond.size();
+    const bool longer = position_ < text_.size() && (is_letter(text_[position_]) ||
+                                                     is_digit(text_[position_]) || text_[position_] == '.');
+    skip_space();
+    const bool first = position_ < text_.size() && unless.find(text_[position_]) != std::string_view::npos;
+    if (longer || first) {
+      position_ = start;
+    }
+    return !longer && !first;
   }
 
   Int power() {

@@ -37,10 +37,6 @@ def graph(nodes, values, inputs, rank, ranks, outputs):
             "groups": {"tp": list(range(ranks))}, "inputs": list(inputs), "outputs": outputs, "nodes": listed}
 
 
-def dumped(data):
-    return json.dumps(data).replace("-Infinity", "-1e999").replace("Infinity", "1e999")
-
-
 def write(pair, folder):
     """False where the programs cannot be written down: they do not run on the first inputs."""
     try:
@@ -48,10 +44,10 @@ def write(pair, folder):
     except (programs.Unfit, IndexError, KeyError):
         return False
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "sequential.json").write_text(dumped(graph(pair.nodes, expected, pair.inputs, 0, 1, list(pair.outputs))))
+    (folder / "sequential.json").write_text(json.dumps(graph(pair.nodes, expected, pair.inputs, 0, 1, list(pair.outputs))))
     outputs = list(dict.fromkeys(name for name, _ in pair.outputs.values()))
     for rank in range(pair.ranks):
-        text = dumped(graph(pair.programs[rank], found[rank], pair.inputs, rank, pair.ranks, outputs))
+        text = json.dumps(graph(pair.programs[rank], found[rank], pair.inputs, rank, pair.ranks, outputs))
         (folder / f"r{rank}.json").write_text(text)
     lines = ["sequential: sequential.json", "distributed: r{rank}.json", f"ranks: {pair.ranks}"]
     ranges = [f'  - "{name} in [{pair.inputs[name][2]}, {pair.inputs[name][3]})"' for name, known in pair.assumed.items() if known]

@@ -135,6 +135,13 @@ TEST_CASE("contradictions are errors, not proofs") {
   CHECK(with("\"x in [0, 4)\", \"x in [3, 8)\"") == "refines");
   CHECK(with("\"x in [0, 4)\", \"x in [6, 8)\"") == "infer/contradiction");
   CHECK(with("\"x in [0, 4)\", \"r1.x in [6, 8)\"") == "infer/contradiction");
+  CHECK(with("\"x in [-9223372036854775808, 9223372036854775807]\"") == "refines");
+  // The place is that of a range.
+  with("\"s0 >= 2\", \"x in [6, 8)\", \"x in [0, 4)\"");
+  const auto wrong = run(test);
+  REQUIRE(!wrong.ok());
+  CHECK(wrong.error().span.line > 0);
+  CHECK(wrong.error().message.find("`x in [") != std::string::npos);
 }
 
 TEST_CASE("ties") {

@@ -191,6 +191,11 @@ TEST_CASE("parsing") {
   CHECK(parse("8*s0/4") == 2 * s0);
   CHECK(parse("r0.s0 + a_1.b") == Int::symbol("r0.s0") + Int::symbol("a_1.b"));
   CHECK(parse("9223372036854775807") == kLargest);
+  CHECK(parse("-9223372036854775808") == kLeast);
+  CHECK(parse("s0 + floordiv(-9223372036854775808, 2)") == s0 + kLeast / 2);
+  CHECK(parse("(s0 - 9223372036854775808 )+ 1") == s0 + kLeast + 1);
+  CHECK(parse(to_string(s0 + kLeast)) == s0 + kLeast);
+  CHECK(parse(to_string(s0 * kLeast)) == s0 * kLeast);
   CHECK(*parse_int_expr("2*s0 + Max(s1, 1)", "r0.") ==
         2 * Int::symbol("r0.s0") + max(Int::symbol("r0.s1"), Int(1)));
 }
@@ -219,6 +224,9 @@ TEST_CASE("parse errors") {
       {"s0**s1", "sym/syntax", "an exponent must be a number from 0 to 64"},
       {"s0**-1", "sym/syntax", "unexpected `-`"},
       {"99999999999999999999", "sym/overflow", "the number does not fit into 64 bits"},
+      {"9223372036854775808", "sym/overflow", "the number does not fit into 64 bits"},
+      {"s0 - 9223372036854775808*2", "sym/overflow", "the number does not fit into 64 bits"},
+      {"-9223372036854775808 - 1", "sym/overflow", "the value does not fit into 64 bits"},
       {"9223372036854775807 + 1", "sym/overflow", "the value does not fit into 64 bits"},
       {"s0 @ 1", "sym/syntax", "unexpected `@`"},
   };
