@@ -96,14 +96,15 @@ void report_mismatch(const Programs& programs, Verdict& verdict) {
   CollectiveMismatch report;
   report.reason = mismatch.message;
   for (const graph::Mismatch::Place& at : mismatch.places) {
+    if (at.node == graph::kNoNode) {
+      continue;  // a rank that has finished
+    }
+    const graph::Node& node = programs.ranks[at.rank].nodes[at.node];
     Place place;
     place.rank = static_cast<int>(at.rank);
-    if (at.node != graph::kNoNode) {
-      const graph::Node& node = programs.ranks[at.rank].nodes[at.node];
-      place.tensor = node.name;
-      place.op = node.op;
-      place.loc = node.loc;
-    }
+    place.tensor = node.name;
+    place.op = node.op;
+    place.loc = node.loc;
     report.places.push_back(std::move(place));
   }
   verdict.mismatch = std::move(report);

@@ -353,9 +353,6 @@ void Resolver::generic(const syntax::GenericVariable& text, Lemma& lemma, Expres
   variable.trait = found->trait;
   if (found->axis) variable.axis = expressions.declare(text.words.back(), ty(Base::axis));
   if (found->result) variable.result_axis = expressions.declare(*text.result, ty(Base::axis));
-  if (globals_.operator_ids.contains(text.name.text) || globals_.definitions.contains(text.name.text)) {
-    report(id::duplicate, text.name.span, "`" + text.name.text + "` is an operator already");
-  }
 }
 
 void Resolver::resolve_predicate(const syntax::PredicateText& text, Predicate& predicate) {

@@ -23,8 +23,11 @@ def looks(s):
     for op in ("aten._embedding_bag_forward_only.default", "aten._embedding_bag.default"):
         for mode in (0, 1):
             s.case(op, real(6, 2), bag, begins, False, mode, unknown=[1, 2, 3])
-            s.case(op, real(6, 2), bag, closed, False, mode, False, None, True, unknown=[1, 2, 3])
             s.case(op, real(6, 2), bag, begins, False, mode, False, None, False, 2, unknown=[1, 2, 3])
+        s.case(op, real(6, 2), bag, closed, False, 0, False, None, True, unknown=[1, 2, 3])
+        # What lies behind the last offset is in no bag. (Of doubles PyTorch 1.13 then writes where it may not.)
+        for factors in (None, real(7).float()):
+            s.case(op, real(6, 2).float(), bag, torch.tensor([0, 2, 2, 6]), False, 0, False, factors, True, unknown=[1, 2, 3])
         s.case(op, real(6, 2), bag, begins, False, 0, False, real(7), unknown=[1, 2, 3])
     s.case("aten.index.Tensor", x, [i])
     s.case("aten.index.Tensor", x, [i, j])

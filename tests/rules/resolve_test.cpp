@@ -29,6 +29,17 @@ std::vector<std::string> names(const std::vector<Variable>& variables) {
 
 }  // namespace
 
+TEST_CASE("an operator variable hides an operator or a definition of its name") {
+  const std::string lemma =
+      "lemma scaled<f: linear>(x: tensor, c: scalar): f(.., scale(x; c), ..) => scale(f(.., x, ..); c);\n";
+  for (const char* other : {"op f(x: tensor): elementwise;\n", "def f(x: tensor) = scale(x; 2);\n"}) {
+    CAPTURE(other);
+    const auto rules = rules_of(kOperators + std::string(other) + lemma);
+    CHECK(to_string(lemma_of(rules, "scaled").left) == "f(.., scale(x; c), ..)");
+    CHECK(lemma_of(rules, "scaled").left.kind == ExprKind::generic);
+  }
+}
+
 TEST_CASE("an operator: parameters, flags, clauses and slots") {
   const auto rules = rules_of(kOperators);
   const OpId id = rules->find_op("contract");
