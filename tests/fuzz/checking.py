@@ -1,4 +1,4 @@
-"""What fuzz.py and draws.py share: their options, and what the program says of many pairs at once."""
+"""What fuzz.py, draws.py and sizes.py share: their options, and what the program says of many pairs at once."""
 import argparse
 import json
 import pathlib

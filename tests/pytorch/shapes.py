@@ -176,7 +176,7 @@ def joins(s):
     s.case("aten.slice_backward.default", real(5, 2), [5, 6], 1, 1, 6, 3)
     s.case("aten.select_backward.default", real(6), [5, 6], 0, 2)
     s.case("aten.select_backward.default", real(5), [5, 6], -1, -2)
-    for pads in ([1, 2], [0, 3, 2, 0], [-1, 2], [1, -2, -1, 0]):
+    for pads in ([1, 2], [0, 3, 2, 0], [-1, 2], [1, -2, -1, 0], [-6, 2], [3, -6], [0, 0, 2, -5]):
         s.case("aten.constant_pad_nd.default", x, pads)
         s.case("aten.constant_pad_nd.default", x, pads, 2.5)
     s.case("aten.pad.default", x, [1, 2])
