@@ -174,6 +174,9 @@ def losses(s):
             s.case("aten.l1_loss.default", wide, a, reduction)
             s.case("aten.smooth_l1_loss.default", a * 2, wide, reduction, 0.5)
             s.case("aten.huber_loss.default", wide, a * 2, reduction, 0.5)
+        for numbers in (ints(3, 4), bools(3, 4)):
+            s.case("aten.mse_loss.default", numbers, b, reduction)
+            s.case("aten.smooth_l1_loss.default", b, numbers, reduction, 0.5)
         s.case("aten.smooth_l1_loss.default", a * 2, b, reduction, 0.5)
         s.case("aten.smooth_l1_loss_backward.default", dy, a * 2, b, reduction, 0.5)
         s.case("aten.huber_loss.default", a * 2, b, reduction, 0.5)
@@ -185,4 +188,5 @@ def losses(s):
         s.case("aten.kl_div.default", torch.log_softmax(a, -1), torch.softmax(b, -1), reduction)
         s.case("aten.kl_div.default", torch.log_softmax(a, -1), torch.log_softmax(b, -1), reduction, log_target=True)
     s.case("aten.mse_loss.default", a, b)
+    s.case("aten.mse_loss.default", a, b, 3)  # any other number is none
     s.case("aten.l1_loss.default", a, b)
