@@ -96,8 +96,7 @@ class Lowerer {
   std::optional<TermId> literal(const tensor::Attr& value, const tensor::TensorType& type);
 
   // --- changes.cpp: operators that change their operands
-  std::vector<NodeIndex> changed_operands(std::uint32_t rank, NodeIndex node,
-                                          const rules::Lowering* by);
+  std::vector<NodeIndex> changed_operands(std::uint32_t rank, NodeIndex node, const rules::Lowering* by);
   void spoil(std::uint32_t rank, NodeIndex node, const rules::Lowering* by);
   void retire(std::uint32_t rank, NodeIndex node);
   std::vector<NodeIndex> sharing(std::uint32_t rank, NodeIndex node, const std::vector<NodeIndex>& operands);

@@ -440,7 +440,8 @@ support::Status lower_again(Programs& programs, const relation::Manifest& manife
   } while (find_sizes(programs));
   if (!programs.lowered_ranks.mismatch) {
     if (const relation::TensorRange* range = empty_range(programs)) {
-      return contradiction(range->span, "`" + range->text + "` leaves no value for the elements of its tensor");
+      return contradiction(range->span,
+                           "`" + range->text + "` leaves no value for the elements of its tensor");
     }
     programs.names = std::make_unique<SequentialNames>(programs.lowered_sequential, *programs.graph);
   }

@@ -188,5 +188,5 @@ def losses(s):
         s.case("aten.kl_div.default", torch.log_softmax(a, -1), torch.softmax(b, -1), reduction)
         s.case("aten.kl_div.default", torch.log_softmax(a, -1), torch.log_softmax(b, -1), reduction, log_target=True)
     s.case("aten.mse_loss.default", a, b)
-    s.case("aten.mse_loss.default", a, b, 3)  # any other number is none
+    s.case("aten.huber_loss.default", a, b, 3)  # any other number is none
     s.case("aten.l1_loss.default", a, b)
