@@ -1,6 +1,7 @@
 // Nodes that a rank runs on its own.
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "lowerer.h"
 
@@ -319,7 +320,7 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
   const Node& at = node_of(rank, node);
   const RankState& state = ranks_[rank];
   const bool borrowed = operation_of(rank, node).borrowed;
-  bool first = true;  // of the declarations that are tried
+  bool untried = true;
   if (borrowed && at.mutates.size() > 1) {
     return result;
   }
@@ -328,11 +329,12 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
     if (lowering.kind != rules::LoweringKind::local) {
       continue;
     }
+    // What rules out a declaration before it may look at more than types.
+    const bool first = std::exchange(untried, false);
     Binder binder(target_, state, node, lowering);
     std::optional<Frame> frame = binder.bind();
     if (!frame) {
       result.reason = binder.reason();
-      first = false;
       continue;
     }
     if (borrowed && lowering.result_types != rules::kNoSlot && at.results[0]) {
@@ -359,7 +361,6 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
         }
       }
     }
-    first = false;
     if (!result.value && lowering.condition) {
       const smt::Truth holds = target_.evaluator().holds(*lowering.condition, *frame);
       if (!smt::is_yes(holds)) {

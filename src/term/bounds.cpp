@@ -37,7 +37,13 @@ std::optional<Int> minus(const std::optional<Int>& a) {
 Interval Bounding::run(const Signature& signature, const Attr& attrs, Types children,
                        std::span<const Interval> intervals, const tensor::TensorType& type) {
   const rules::Operator& op = *signature.op;
-  if (op.converts) return tensor::is_integer(children[0]->dtype) ? intervals[0] : Interval{};
+  if (op.converts) {
+    // What is below 0 is another number as a byte.
+    const bool same = tensor::is_integer(children[0]->dtype) &&
+                      (type.dtype != tensor::DType::u8 ||
+                       (intervals[0].low && is_yes(oracle().less_equal(0, *intervals[0].low))));
+    return same ? intervals[0] : Interval{};
+  }
   if (!op.value || op.random) return {};
   intervals_ = intervals;
   type_ = &type;

@@ -11,15 +11,12 @@ import functools
 import itertools
 import json
 import math
-import pathlib
 import random
-import shutil
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True
 import dropouts  # noqa: E402
-from checking import BATCH, arguments, verdicts  # noqa: E402
+from checking import Pairs, arguments  # noqa: E402
 
 LAYOUTS = [  # shards, micro-batches, replicas, rows
     (2, 1, 1, 1), (1, 2, 1, 1), (1, 1, 2, 2), (2, 2, 1, 1), (2, 1, 2, 1), (1, 2, 2, 1), (3, 1, 1, 1), (1, 1, 1, 2), (2, 1, 1, 2)]
@@ -297,37 +294,12 @@ def complaint(label, state, verdict):
 
 def main():
     options = arguments(__doc__, 3)
-    counts, failed, waiting = collections.Counter(), 0, []
-    scratch = pathlib.Path(tempfile.mkdtemp())
-
-    def flush():
-        nonlocal failed
-        found, why = verdicts(options.program, options.rules, [folder for folder, *_ in waiting])
-        if found is None:
-            print(f"the program ended: {why}", flush=True)
-            found, why = ["-"] * len(waiting), [None] * len(waiting)
-        for (folder, pair, state, label), verdict, error in zip(waiting, found, why):
-            counts[label, verdict] += 1
-            if trouble := complaint(label, state, verdict):
-                failed += 1
-                print(f"FAIL {folder.name} ({pair.layout}, {pair.what or 'right'}): {verdict}: {trouble} {error or ''}", flush=True)
-                if options.keep:
-                    shutil.copytree(folder, pathlib.Path(options.keep) / folder.name, dirs_exist_ok=True)
-            shutil.rmtree(folder)
-        waiting.clear()
-
+    checked = Pairs(options, lambda state, verdict: complaint(*state, verdict))
     for seed in range(options.seed, options.seed + options.count):
         for number, (pair, state, label) in enumerate(pairs(seed, options.variants)):
-            waiting.append((scratch / f"{seed}-{number}", pair, state, label))
-            write(pair, waiting[-1][0])
-        if len(waiting) >= BATCH:
-            flush()
-    if waiting:
-        flush()
-    shutil.rmtree(scratch)
-    found = ", ".join(f"{n} {label}: {verdict}" for (label, verdict), n in sorted(counts.items()))
-    print(f"{sum(counts.values())} pairs: {found}; {failed} failed")
-    return 1 if failed else 0
+            write(pair, folder := checked.scratch / f"{seed}-{number}")
+            checked.add(folder, (label, state), label, f" ({pair.layout}, {pair.what or 'right'})")
+    return checked.end()
 
 
 if __name__ == "__main__":

@@ -7,9 +7,7 @@ import collections
 import json
 import pathlib
 import random
-import shutil
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "pytorch"))
@@ -18,7 +16,7 @@ import available  # noqa: E402
 if (code := available.elsewhere()) is not None:
     sys.exit(code)
 import torch  # noqa: E402
-from checking import BATCH, arguments, verdicts  # noqa: E402
+from checking import Pairs, arguments  # noqa: E402
 
 SIZES = range(4, 9)  # those that are tried
 
@@ -157,43 +155,25 @@ def write(program, rank, folder):
                                           f"inputs:\n{relations}expect:\n  {output}: r0.{output}\n")
 
 
+def complaint(state, verdict):
+    if verdict not in ("refines", "unproved", "violates"):
+        return "no verdict"
+    return "they differ" if state == "differs" and verdict == "refines" else ""
+
+
 def main():
     options = arguments(__doc__, 12)
-    counts, failed, waiting = collections.Counter(), 0, []
-    scratch = pathlib.Path(tempfile.mkdtemp())
-
-    def flush():
-        nonlocal failed
-        found, why = verdicts(options.program, options.rules, [folder for folder, _ in waiting])
-        if found is None:
-            print(f"the program ended: {why}", flush=True)
-            found, why = ["-"] * len(waiting), [None] * len(waiting)
-        for (folder, state), verdict, error in zip(waiting, found, why):
-            counts[state, verdict] += 1
-            if verdict not in ("refines", "unproved", "violates") or state == "differs" and verdict == "refines":
-                failed += 1
-                print(f"FAIL {folder.name}: {state}, {verdict} {error or ''}", flush=True)
-                if options.keep:
-                    shutil.copytree(folder, pathlib.Path(options.keep) / folder.name, dirs_exist_ok=True)
-            shutil.rmtree(folder)
-        waiting.clear()
-
+    checked = Pairs(options, complaint)
     for seed in range(options.seed, options.seed + options.count):
         source = random.Random(seed)
         program = sequential(source)
         for number in range(options.variants if program else 0):
             rank = changed(program, source)
             if rank is not None:
-                waiting.append((scratch / f"{seed}-{number}", "equal" if rank.equals(program) else "differs"))
-                write(program, rank, waiting[-1][0])
-        if len(waiting) >= BATCH:
-            flush()
-    if waiting:
-        flush()
-    shutil.rmtree(scratch)
-    found = ", ".join(f"{n} {state}: {verdict}" for (state, verdict), n in sorted(counts.items()))
-    print(f"{sum(counts.values())} pairs: {found}; {failed} failed")
-    return 1 if failed else 0
+                state = "equal" if rank.equals(program) else "differs"
+                write(program, rank, folder := checked.scratch / f"{seed}-{number}")
+                checked.add(folder, state, state)
+    return checked.end()
 
 
 if __name__ == "__main__":

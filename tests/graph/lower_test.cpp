@@ -457,6 +457,12 @@ TEST_CASE("what stands in the first rank's graph, too, is lowered as what it mea
   CHECK(test::recipe_difference(
             test::ranks_of({input("y") + "," + cast, input("y", "[2, 4]", "f16") + "," + cast}), rules) ==
         "");
+  // Another value, where that decides which declaration is meant.
+  const auto unless_two = [](const std::string& number) {
+    return input("x") + "," + call("c", "t.full", "[]," + number, "[]", "f32", kwargs(R"("dtype": "f32")")) +
+           "," + call("a", "t.unless_two", ref("x") + "," + ref("c"));
+  };
+  CHECK(test::recipe_difference(test::ranks_of({unless_two("3"), unless_two("2")}), rules) == "");
   // The rows are those of the rank.
   const std::string program = two + rows + call("z", "t.exp", ref("part"), "[1, 4]");
   const std::vector<Graph> graphs = test::ranks_of({program, program});

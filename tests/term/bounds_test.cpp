@@ -54,6 +54,8 @@ TEST_CASE("bounds of integers follow from those of the operands") {
   // 0 where the index is outside of the table.
   CHECK(bounds(world, "take", {number(0)}, {type({7}, DType::i64), x}, {b, {}}) == "0..4");
   CHECK(bounds(world, "whole", {Attr::of(DType::i32)}, {x}, {a}) == "-2..5");
+  CHECK(bounds(world, "whole", {Attr::of(DType::u8)}, {x}, {a}) == "?..?");
+  CHECK(bounds(world, "whole", {Attr::of(DType::u8)}, {x}, {b}) == "3..4");
   CHECK(bounds(world, "whole", {Attr::of(DType::i64)}, {type({4})}, {{}}) == "?..?");
 }
 
