@@ -145,12 +145,14 @@ class Algebra {
   std::optional<AtomId> truth_in(const Poly& value) const;
   sym::Int substitute(sym::Int value, sym::Int symbol, sym::Int by);
   Poly sum_of_product(std::vector<Range> ranges, const Product& product);
+  std::optional<Poly> at_one_position(const std::vector<Range>& ranges, const std::vector<Poly>& factors);
   Poly connected_sum(std::vector<Range> ranges, Poly body);
   void join(std::vector<Range>& ranges, Poly& body);
   Entry ordered(const Entry& entry);
   Entry opened(const Entry& entry);
   std::string text(const Entry& entry) const;
   smt::Term boolean(const Atom& atom, std::vector<smt::Term>& facts);
+  smt::Term maximum_term(const Atom& atom, std::vector<smt::Term>& facts);
 
   Knowledge knowledge_;
   std::deque<Atom> atoms_;

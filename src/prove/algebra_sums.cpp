@@ -62,6 +62,7 @@ Poly Algebra::sum_of_product(std::vector<Range> ranges, const Product& product) 
       }
     }
   }
+  if (const std::optional<Poly> one = at_one_position(ranges, factors)) return multiply(outside, *one);
   // Positions that occur in a common factor belong together.
   std::vector<std::size_t> part(ranges.size());
   std::iota(part.begin(), part.end(), 0);
@@ -106,6 +107,36 @@ Poly Algebra::sum_of_product(std::vector<Range> ranges, const Product& product) 
     result = multiply(result, any ? connected_sum(here, body) : lifted(here[0].second));
   }
   return result;
+}
+
+// A sum of what is 0 but where a position is a number that does not depend on it: what is there, if it is in
+// the range.
+std::optional<Poly> Algebra::at_one_position(const std::vector<Range>& ranges,
+                                             const std::vector<Poly>& factors) {
+  for (const Poly& factor : factors) {
+    const auto id = factor.atom();
+    if (!id || atoms_[*id].kind != Atom::Kind::zero) continue;
+    const std::optional<Int> distance = integer(Poly(atoms_[*id].arguments[0]));
+    if (!distance) continue;
+    for (std::size_t k = 0; k < ranges.size(); ++k) {
+      const auto& [position, size] = ranges[k];
+      const bool alone = std::ranges::none_of(
+          ranges, [&](const Range& range) { return sym::mentions(range.second, position); });
+      if (!alone || !sym::mentions(*distance, position)) continue;
+      for (const int sign : {1, -1}) {
+        // distance = sign * (position - place)
+        const Int place = position - sign * *distance;
+        if (sym::mentions(place, position)) continue;
+        Poly there = multiply(is_nonnegative(lifted(place)), is_nonnegative(lifted(size - 1 - place)));
+        for (const Poly& one : factors) there = multiply(there, substitute(one, position, place));
+        for (std::size_t j = 0; j < ranges.size(); ++j) {
+          if (j != k) there = sum(ranges[j].first, ranges[j].second, there);
+        }
+        return there;
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 Poly Algebra::connected_sum(std::vector<Range> ranges, Poly body) {

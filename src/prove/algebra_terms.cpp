@@ -15,6 +15,9 @@ void Algebra::collect(const Poly& value, std::vector<AtomId>& atoms) const {
       if (std::ranges::find(atoms, id) != atoms.end()) continue;
       atoms.push_back(id);
       for (const Poly& argument : atoms_[id].arguments) collect(argument, atoms);
+      for (const Entry& entry : atoms_[id].entries) {
+        if (entry.ranges.empty()) collect(entry.body, atoms);
+      }
       for (const Int entry : atoms_[id].index) {
         for (const Int symbol : sym::symbols_of(entry)) {
           if (const Poly* inner = named(symbol)) collect(*inner, atoms);
@@ -59,6 +62,21 @@ Term Algebra::boolean(const Atom& given, std::vector<Term>& facts) {
                        Sort::boolean)(index);
 }
 
+// What is least of all that is no less than any: one of them. The greatest over a range is some number.
+Term Algebra::maximum_term(const Atom& given, std::vector<Term>& facts) {
+  const Atom atom = given;
+  const Term greatest = Term::variable(atom.text, Sort::real);
+  std::vector<Term> one_of_them;
+  for (const Entry& entry : atom.entries) {
+    const Term one = entry.ranges.empty() ? term(entry.body, facts)
+                                          : Term::variable("greatest " + text(entry), Sort::real);
+    facts.push_back(one <= greatest);
+    one_of_them.push_back(smt::eq(greatest, one));
+  }
+  facts.push_back(smt::any_of(one_of_them));
+  return greatest;
+}
+
 Term Algebra::term(const Poly& value, std::vector<Term>& facts) {
   if (const auto truth = truth_in(value)) {
     const Term condition = boolean(atoms_[*truth], facts);
@@ -98,6 +116,9 @@ Term Algebra::term(const Poly& value, std::vector<Term>& facts) {
                                    smt::eq(one * of, Term::real(1))));
           break;
         }
+        case Atom::Kind::maximum:
+          one = maximum_term(atom, facts);
+          break;
         default:
           one = Term::variable(atom.text, Sort::real);
       }

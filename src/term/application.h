@@ -104,6 +104,10 @@ class Bounding final : public Clauses {
   // Of any entry of a list.
   Interval common(const Maybe& list);
   Interval hull(const Interval& a, const Interval& b);
+  // Of the greater of two numbers, or of the lesser.
+  Interval greatest(const Interval& a, const Interval& b, bool larger);
+  // Of a scalar function.
+  Interval function(const rules::Expr& expr, Frame& frame);
   Interval times(const sym::Int& factor, const Interval& interval);
 
   std::span<const Interval> intervals_;

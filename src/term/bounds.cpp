@@ -53,6 +53,34 @@ Interval Bounding::run(const Signature& signature, const Attr& attrs, Types chil
   return of(*op.value, frame());
 }
 
+// Of scalar functions that every rule library means the same by, as in `exact_value`.
+Interval Bounding::function(const Expr& expr, Frame& frame) {
+  if (!tensor::is_integer(type_->dtype) || (expr.name != "floor_div" && expr.name != "remainder")) return {};
+  const Interval x = of(expr.args[0], frame);
+  const Interval divisor = of(expr.args[1], frame);
+  const std::optional<Int>& by = divisor.low;
+  if (!by || by != divisor.high || !is_yes(oracle().less(0, *by))) return {};
+  if (expr.name == "floor_div") {
+    const auto quotient = [&](const std::optional<Int>& end) {
+      return end ? std::optional(sym::floordiv(*end, *by)) : std::nullopt;
+    };
+    return {quotient(x.low), quotient(x.high)};
+  }
+  const bool same =
+      x.low && x.high && is_yes(oracle().less_equal(0, *x.low)) && is_yes(oracle().less(*x.high, *by));
+  return same ? x : Interval{Int(0), *by - 1};
+}
+
+Interval Bounding::greatest(const Interval& a, const Interval& b, bool larger) {
+  // The end that both have a share in, and the one that either gives a bound for.
+  const Interval outer = hull(a, b);
+  const auto inner = [&](const std::optional<Int>& x, const std::optional<Int>& y) {
+    if (!x || !y) return x ? x : y;
+    return is_yes(oracle().less_equal(*x, *y)) == larger ? y : x;
+  };
+  return larger ? Interval{inner(a.low, b.low), outer.high} : Interval{outer.low, inner(a.high, b.high)};
+}
+
 Interval Bounding::hull(const Interval& a, const Interval& b) {
   // The end that is known to be the outer one.
   const auto outer = [&](const std::optional<Int>& x, const std::optional<Int>& y, bool greater) {
@@ -91,6 +119,8 @@ Interval Bounding::of(const Expr& expr, Frame& frame) {
       return reduction(expr, frame);
     case ExprKind::aggregate:
       return aggregate(expr, frame);
+    case ExprKind::scalar_call:
+      return function(expr, frame);
     case ExprKind::call:
       return expr.builtin == Builtin::block ? common(evaluate(argument(expr, 0), frame)) : Interval{};
     default:
@@ -184,7 +214,7 @@ Interval Bounding::aggregate(const Expr& expr, Frame& frame) {
     } else if (expr.builtin == Builtin::sum) {
       all = Interval{plus(all->low, one.low), plus(all->high, one.high)};
     } else {
-      all = hull(*all, one);
+      all = greatest(*all, one, larger);
     }
     return true;
   });

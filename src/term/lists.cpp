@@ -184,6 +184,15 @@ std::optional<Scalar> exact_value(smt::Oracle& oracle, const std::string& name,
   }
   // Attributes come first: pow(c, x) is x to the power c.
   if (arguments.size() == 2 && name == "pow") return pow(arguments[1], arguments[0]);
+  if (arguments.size() == 2 && (name == "floor_div" || name == "remainder")) {
+    if (!arguments[0].is_number() || !arguments[1].is_number() || arguments[1].is_zero()) return std::nullopt;
+    const mpq_class a = arguments[0].coefficient();
+    const mpq_class b = arguments[1].coefficient();
+    const mpq_class quotient = a / b;
+    mpz_class whole;
+    mpz_fdiv_q(whole.get_mpz_t(), quotient.get_num_mpz_t(), quotient.get_den_mpz_t());
+    return Scalar(mpq_class(name == "floor_div" ? mpq_class(whole) : mpq_class(a - b * whole)));
+  }
   if (arguments.size() != 1) return std::nullopt;
   const Scalar& x = arguments[0];
   const Scalar minus = Scalar::infinity(true);

@@ -18,6 +18,7 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "examples")]
 import evaluate  # noqa: E402
+import partitioned  # noqa: E402
 import verdicts  # noqa: E402
 
 INSTRUCTION = re.compile(r"^(\s*(?:ROOT )?%?)([\w.-]+) = (\w+\[[\d,]*\])\S* ([\w-]+)\((.*?)\)(.*)$")
@@ -38,9 +39,9 @@ def pairs():
             layouts = [dict(re.findall(r"^  (\S+): (\S+)", part, re.MULTILINE)) for part in text.split("inputs:")[1].split("expect:")]
             yield (manifest.stem, *((manifest.parent / files[key]).read_text(encoding="utf-8") for key in ("sequential", "distributed")), *layouts,
                    int(re.search(r"^ranks: (\d+)", text, re.MULTILINE).group(1)))
-    for group in (verdicts.products, verdicts.shares, verdicts.loops, verdicts.numbers):
+    for group in (verdicts.products, verdicts.shares, verdicts.loops, verdicts.numbers, partitioned.partitioned):
         for pair in group():
-            if not pair.fails and isinstance(pair.distributed, str) and simple(pair.inputs) and simple(pair.expect) and not pair.rules:
+            if not pair.fails and isinstance(pair.distributed, str) and simple(pair.inputs) and simple(pair.expect) and not (pair.rules or pair.assume):
                 yield pair.name, pair.sequential, pair.distributed, pair.inputs, pair.expect, pair.ranks
 
 

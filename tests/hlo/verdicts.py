@@ -32,9 +32,9 @@ def module(body, header="", others=""):
 class Pair:
     """`distributed`: one module, or a list of them. `fails`: "" where it refines."""
 
-    def __init__(self, name, sequential, distributed, inputs, expect, fails="", verdict=None, ranks=2, rules="", opaque=()):
+    def __init__(self, name, sequential, distributed, inputs, expect, fails="", verdict=None, ranks=2, rules="", opaque=(), assume=()):
         self.name, self.sequential, self.distributed, self.inputs, self.expect = name, sequential, distributed, inputs, expect
-        self.fails, self.verdict, self.ranks, self.rules, self.opaque = fails, verdict, ranks, rules, opaque
+        self.fails, self.verdict, self.ranks, self.rules, self.opaque, self.assume = fails, verdict, ranks, rules, opaque, assume
 
     def write(self, folder):
         (folder / "s.hlo").write_text(self.sequential)
@@ -45,6 +45,8 @@ class Pair:
         if self.rules:
             (folder / "own.rules").write_text('include "aten.rules";\n' + self.rules)
             lines.append("rules: [own.rules]")
+        if self.assume:
+            lines += ["assume:"] + [f'  - "{fact}"' for fact in self.assume]
         for key, entries in (("inputs", self.inputs), ("expect", self.expect)):
             lines += [f"{key}:"] + [f'  "{name}": {placement}' for name, placement in entries.items()]
         manifest = folder / "m.yaml"
@@ -355,7 +357,10 @@ def main(arguments):
     for manifest, fails in examples():
         if pattern in manifest.name:
             judged(manifest.name, complaint(Pair("", "", "", {}, {}, fails), *run(program, manifest)))
-    for number, pair in enumerate(p for group in (products, mixed, meshes, shares, unknowns, loops, numbers, own_operators) for p in group()):
+    sys.dont_write_bytecode = True
+    from partitioned import partitioned
+    groups = (products, mixed, meshes, shares, unknowns, loops, numbers, own_operators, partitioned)
+    for number, pair in enumerate(p for group in groups for p in group()):
         if pattern not in pair.name:
             continue
         with tempfile.TemporaryDirectory() as scratch:

@@ -131,6 +131,8 @@ std::optional<Array> elementwise(const std::string& op, const Attr& attrs, const
     return each_element([&](V v) { return found->second(v[0]); });
   }
   if (op == "add_n") return each_element([](V v) { return std::accumulate(v.begin(), v.end(), 0.0); });
+  if (op == "floor_div") return each_element([](V v) { return std::floor(v[0] / v[1]); });
+  if (op == "remainder") return each_element([](V v) { return v[0] - v[1] * std::floor(v[0] / v[1]); });
   if (op == "max_n") return each_element([](V v) { return *std::max_element(v.begin(), v.end()); });
   if (op == "mul")
     return each_element([](V v) { return std::accumulate(v.begin(), v.end(), 1.0, std::multiplies<>()); });

@@ -363,4 +363,28 @@ TEST_CASE("no lemma of the library is refuted") {
 }
 
 }  // namespace
+TEST_CASE("the greatest of several numbers is one of them, and none is greater") {
+  check_proved("lemma l(x: tensor, y: tensor): max_n(x, y) => x when interval_low(x) >= interval_high(y);");
+  check_refuted("lemma l(x: tensor, y: tensor): max_n(x, y) => x when interval_low(x) >= interval_low(y);");
+  check_proved("lemma l(x: tensor, y: tensor): where(ge(x, y), max_n(x, y), y) => max_n(x, y);");
+  check_refuted("lemma l(x: tensor, y: tensor, z: tensor): where(ge(x, y), max_n(x, z), y) => max_n(x, y);");
+  check_proved(
+      "lemma l(x: tensor, y: tensor): add_n(max_n(x, y), scale(max_n(scale(x; -1), scale(y; -1)); -1)) => "
+      "add_n(x, y);");
+  check_proved(
+      "lemma l(x: tensor, y: tensor, d: axis): ge(max_n(reduce_max(x; d), y), y) => full(1; y.shape, b8);");
+  check_refuted("lemma l(x: tensor, y: tensor, d: axis): max_n(reduce_max(x; d), y) => y;");
+}
+
+TEST_CASE("a sum of what is 0 but at one position") {
+  const std::string left =
+      "lemma l(t: tensor, a: int, n: int, k: dtype, o: int*, ns: int*, x: tensor, d: axis):"
+      "  reduce_sum(where(eq(bcast(t; [d], [n]), bcast(iota(; a, n, k); o, ns)), x, 0); d)"
+      "    => take(transpose(x; o ++ [d]), ";
+  const std::string when = "; rank(x) - 1) when is_integer(t.dtype) and o == axes(x) without d;";
+  check_proved(left + "add_n(t, full_like(scalar_of(-a), t))" + when);
+  check_refuted(left + "t" + when);
+  check_refuted(left + "add_n(t, full_like(scalar_of(a), t))" + when);
+}
+
 }  // namespace entangle::prove

@@ -30,6 +30,9 @@ TEST_CASE("bounds of integers follow from those of the operands") {
       value i => max(k < x.shape[dim]: if x[i[:dim] ++ [k] ++ i[dim:]] >= max(j < x.shape[dim]: x[i[:dim] ++ [j] ++ i[dim:]])
                                        then k else 0);
     }
+    op least(xs: tensor+): elementwise { value i => min(x[i] for x in xs); }
+    op floor_div(x: tensor, y: tensor): elementwise;
+    op remainder(x: tensor, y: tensor): elementwise;
     op whole(x: tensor; to: dtype): elementwise, converts { dtype to; }
   )");
   const TensorType x = type({4, 6}, DType::i64);
@@ -40,7 +43,19 @@ TEST_CASE("bounds of integers follow from those of the operands") {
   CHECK(bounds(world, "add_n", {}, {x, x}, {a, b}) == "1..9");
   CHECK(bounds(world, "add_n", {}, {x, x}, {a, {Int(3), std::nullopt}}) == "1..?");
   CHECK(bounds(world, "add_n", {}, {x, x}, {a, {Int(0), s0 - 1}}) == "-2..s0 + 4");
-  CHECK(bounds(world, "max_n", {}, {x, x}, {a, b}) == "-2..5");
+  CHECK(bounds(world, "max_n", {}, {x, x}, {a, b}) == "3..5");
+  CHECK(bounds(world, "max_n", {}, {x, x}, {{}, b}) == "3..?");
+  CHECK(bounds(world, "max_n", {}, {x, x}, {{Int(0), s0}, {Int(2), std::nullopt}}) == "2..?");
+  CHECK(bounds(world, "least", {}, {x, x}, {a, b}) == "-2..4");
+  CHECK(bounds(world, "least", {}, {x, x}, {a, {}}) == "?..5");
+  CHECK(bounds(world, "floor_div", {}, {x, x}, {a, {Int(3), Int(3)}}) == "-1..1");
+  CHECK(bounds(world, "floor_div", {}, {x, x}, {a, b}) == "?..?");
+  CHECK(bounds(world, "floor_div", {}, {x, x}, {{Int(0), 4 * s0}, {Int(4), Int(4)}}) == "0..s0");
+  CHECK(bounds(world, "remainder", {}, {x, x}, {{}, {Int(3), Int(3)}}) == "0..2");
+  CHECK(bounds(world, "remainder", {}, {x, x}, {a, {Int(3), Int(3)}}) == "0..2");
+  CHECK(bounds(world, "remainder", {}, {x, x}, {{Int(0), Int(2)}, {Int(7), Int(7)}}) == "0..2");
+  CHECK(bounds(world, "remainder", {}, {x, x}, {a, {Int(-3), Int(-3)}}) == "?..?");
+  CHECK(bounds(world, "remainder", {}, {type({4}), type({4})}, {{}, {Int(3), Int(3)}}) == "?..?");
   CHECK(bounds(world, "scale", {Attr::of(sym::Scalar(3))}, {x}, {a}) == "-6..15");
   CHECK(bounds(world, "scale", {Attr::of(sym::Scalar(-1))}, {x}, {a}) == "-5..2");
   CHECK(bounds(world, "scale", {Attr::of(sym::Scalar::ratio(1, 2))}, {x}, {a}) == "?..?");

@@ -80,6 +80,8 @@ TEST_CASE("a constant is a value of its type") {
     function cube(a);
     law cube_of_two(): cube(2) == 8;
     op cube(x: tensor): elementwise;
+    op floor_div(x: tensor, y: tensor): elementwise;
+    op remainder(x: tensor, y: tensor): elementwise;
   )");
   CHECK(folded(world, "halve", {}, {type({2})}, {3}) == "3/2");
   CHECK(folded(world, "halve", {}, {type({2}, DType::i64)}, {3}) == "nothing");
@@ -91,6 +93,13 @@ TEST_CASE("a constant is a value of its type") {
   CHECK(folded(world, "whole", {Attr::of(DType::f16)}, {type({2})}, {Scalar::ratio(-5, 2)}) == "-5/2");
   CHECK(folded(world, "cube", {}, {type({2})}, {2}) == "8");
   CHECK(folded(world, "cube", {}, {type({2})}, {3}) == "nothing");
+  const TensorType whole = type({2}, DType::i64);
+  CHECK(folded(world, "floor_div", {}, {whole, whole}, {-7, 2}) == "-4");
+  CHECK(folded(world, "floor_div", {}, {whole, whole}, {-7, -2}) == "3");
+  CHECK(folded(world, "floor_div", {}, {whole, whole}, {7, 0}) == "nothing");
+  CHECK(folded(world, "remainder", {}, {whole, whole}, {-7, 2}) == "1");
+  CHECK(folded(world, "remainder", {}, {whole, whole}, {7, -2}) == "-1");
+  CHECK(folded(world, "remainder", {}, {type({2}), type({2})}, {Scalar::ratio(5, 2), 2}) == "1/2");
 }
 
 }  // namespace entangle::term::test
