@@ -23,8 +23,7 @@ struct Term::Node {
         name(std::move(other.name)),
         arguments(std::move(other.arguments)),
         function(std::move(other.function)),
-        hash(other.hash),
-        bound_variables(other.bound_variables) {}
+        hash(other.hash) {}
 
   Kind kind = Kind::constant;
   Sort sort = Sort::boolean;
@@ -33,7 +32,6 @@ struct Term::Node {
   std::vector<Term> arguments;
   std::optional<Function> function;
   std::uint64_t hash = 0;
-  std::size_t bound_variables = 0;  // of the quantifiers on the way down where there are most
   mutable std::atomic<std::uint64_t> references = 0;
 };
 
@@ -42,7 +40,6 @@ struct TermFactory {
   static Term make(Term::Node content);
   static Term make(Kind kind, Sort sort, std::vector<Term> arguments);
   static Term constant(const mpq_class& value, Sort sort);
-  static std::size_t bound_variables(const Term& term) { return term.node_->bound_variables; }
   // Leaves the handle empty, without giving up what it counted.
   static const Term::Node* take(Term* term) { return std::exchange(term->node_, nullptr); }
 };

@@ -45,13 +45,8 @@ std::string_view operator_name(Kind kind) {
       return "and";
     case Kind::logical_or:
       return "or";
-    case Kind::forall:
-      return "forall";
-    case Kind::exists:
-      return "exists";
     case Kind::constant:
     case Kind::variable:
-    case Kind::bound:
     case Kind::apply:
       break;
   }
@@ -87,19 +82,9 @@ std::string print(const Term& term, const std::unordered_map<Term, std::string>&
       return term.sort() == Sort::boolean ? (term.is_true() ? "true" : "false")
                                           : number_text(*term.as_rational(), term.sort());
     case Kind::variable:
-    case Kind::bound:
       return quoted(term.name());
     default:
       break;
-  }
-  if (term.kind() == Kind::forall || term.kind() == Kind::exists) {
-    std::vector<std::string> bound;
-    for (std::size_t i = 0; i + 1 < term.arguments().size(); ++i) {
-      const Term& variable = term.arguments()[i];
-      bound.push_back("(" + quoted(variable.name()) + " " + std::string(sort_name(variable.sort())) + ")");
-    }
-    return "(" + std::string(operator_name(term.kind())) + " (" + support::join(bound, " ") + ") " +
-           print(term.arguments().back(), names, true) + ")";
   }
   std::vector<std::string> parts = {term.kind() == Kind::apply ? quoted(term.function().name())
                                                                : std::string(operator_name(term.kind()))};

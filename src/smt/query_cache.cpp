@@ -13,16 +13,6 @@ QueryCache& QueryCache::shared() {
   return cache;
 }
 
-void QueryCache::enable(bool on) {
-  const std::lock_guard lock(mutex_);
-  on_ = on;
-}
-
-std::size_t QueryCache::misses() const {
-  const std::lock_guard lock(mutex_);
-  return misses_;
-}
-
 support::Status QueryCache::load(const std::string& path) {
   const std::lock_guard lock(mutex_);
   std::ifstream in(path);
@@ -56,18 +46,13 @@ support::Status QueryCache::save(const std::string& path) const {
 }
 
 Answer QueryCache::implies(Solver& solver, const Term& conclusion, std::uint32_t steps) {
-  Key key;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!on_) return solver.check_implies(conclusion);
-  }
+  if (!on_) return solver.check_implies(conclusion);
   const std::string text =
       solver.to_smtlib() + "\n; implies " + to_string(conclusion) + "\n; within " + std::to_string(steps);
-  key = {support::hash_bytes(text), support::hash_bytes("second " + text)};
+  const Key key = {support::hash_bytes(text), support::hash_bytes("second " + text)};
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = answers_.find(key); found != answers_.end()) return found->second;
-    ++misses_;
   }
   const Answer answer = solver.check_implies(conclusion);
   const std::lock_guard lock(mutex_);

@@ -67,13 +67,12 @@ class Translator {
     return context_.function(context_.str_symbol(function.name().c_str()), domain, sort(function.range()));
   }
 
-  static z3::expr_vector vector_of(z3::context& context, const std::vector<z3::expr>& exprs,
-                                   std::size_t count) {
-    z3::expr_vector result(context);
-    for (std::size_t i = 0; i < count; ++i) {
-      result.push_back(exprs[i]);
+  z3::expr apply(const Function& function, const std::vector<z3::expr>& arguments) {
+    z3::expr_vector operands(context_);
+    for (const z3::expr& argument : arguments) {
+      operands.push_back(argument);
     }
-    return result;
+    return declare(function)(operands);
   }
 
   // n-ary sums and products in one node.
@@ -92,10 +91,9 @@ class Translator {
       case Kind::constant:
         return constant(term);
       case Kind::variable:
-      case Kind::bound:
         return context_.constant(context_.str_symbol(term.name().c_str()), sort(term.sort()));
       case Kind::apply:
-        return declare(term.function())(vector_of(context_, arguments, arguments.size()));
+        return apply(term.function(), arguments);
       case Kind::add:
         return nary(z3::Z3_mk_add.function(), arguments);
       case Kind::multiply:
@@ -121,10 +119,6 @@ class Translator {
         return nary(z3::Z3_mk_and.function(), arguments);
       case Kind::logical_or:
         return nary(z3::Z3_mk_or.function(), arguments);
-      case Kind::forall:
-        return z3::forall(vector_of(context_, arguments, arguments.size() - 1), arguments.back());
-      case Kind::exists:
-        return z3::exists(vector_of(context_, arguments, arguments.size() - 1), arguments.back());
     }
     ENTANGLE_CHECK(false, "a term of unknown kind");
   }
@@ -195,18 +189,6 @@ void walk(const Term& term, std::unordered_map<Term, int>* uses, const Visit& vi
   visit(term);
 }
 
-bool has_bound(const Term& term, std::unordered_map<Term, bool>* known) {
-  const auto it = known->find(term);
-  if (it != known->end()) {
-    return it->second;
-  }
-  const bool result = term.kind() == Kind::bound ||
-                      std::any_of(term.arguments().begin(), term.arguments().end(),
-                                  [known](const Term& argument) { return has_bound(argument, known); });
-  (*known)[term] = result;
-  return result;
-}
-
 std::string smtlib(const std::vector<Term>& assertions) {
   std::set<std::string> declarations;
   std::vector<Term> in_order;
@@ -223,9 +205,8 @@ std::string smtlib(const std::vector<Term>& assertions) {
   }
   // Terms used more than once get a name, so that the text is not longer than the terms.
   std::unordered_map<Term, std::string> names;
-  std::unordered_map<Term, bool> bound;
   for (const Term& term : in_order) {
-    if (uses[term] > 1 && !term.arguments().empty() && !has_bound(term, &bound)) {
+    if (uses[term] > 1 && !term.arguments().empty()) {
       const std::string name = "$" + std::to_string(names.size());
       text += "(define-fun " + name + " () " + std::string(sort_name(term.sort())) + " " +
               print(term, names, false) + ")\n";
@@ -262,16 +243,6 @@ struct Model::Impl {
   }
 };
 
-std::optional<bool> Model::boolean(const Term& term) const {
-  ENTANGLE_CHECK(term.sort() == Sort::boolean, "Model::boolean of a number");
-  try {
-    const z3::expr value = impl_->model.eval(impl_->translator->translate(term), true);
-    return value.is_true() ? std::optional(true) : value.is_false() ? std::optional(false) : std::nullopt;
-  } catch (const z3::exception&) {
-    return std::nullopt;
-  }
-}
-
 std::optional<std::int64_t> Model::integer(const Term& term) const {
   const auto value = rational(term);
   const bool fits = value && value->get_den() == 1 && value->get_num().fits_slong_p();
@@ -281,10 +252,6 @@ std::optional<std::int64_t> Model::integer(const Term& term) const {
 std::optional<mpq_class> Model::rational(const Term& term) const {
   ENTANGLE_CHECK(term.sort() != Sort::boolean, "Model::rational of a boolean");
   return impl_->number(term);
-}
-
-std::string Model::to_string() const {
-  return z3::Z3_model_to_string(impl_->translator->context(), impl_->model);
 }
 
 // --- Solver
@@ -299,7 +266,6 @@ struct Solver::Impl {
   std::unique_ptr<Engine> engine;
 
   std::string reason;
-  std::vector<Term> core;
   std::shared_ptr<Model::Impl> model;
   std::uint64_t steps = 0;
 
@@ -326,16 +292,14 @@ struct Solver::Impl {
     }
   }
 
-  // Each assumption stands behind a fresh literal, since Z3 takes only literals.
-  Answer check(const std::vector<Term>& assumptions) {
+  Answer check() {
     reason.clear();
-    core.clear();
     model = nullptr;
     steps = 0;
     try {
       start();
       engine->solver.push();
-      const Answer answer = check_in_scope(assumptions);
+      const Answer answer = check_in_scope();
       engine->solver.pop();
       return answer;
     } catch (const z3::exception& exception) {
@@ -346,17 +310,9 @@ struct Solver::Impl {
     }
   }
 
-  Answer check_in_scope(const std::vector<Term>& assumptions) {
-    z3::context& context = engine->translator->context();
-    z3::expr_vector literals(context);
-    for (std::size_t i = 0; i < assumptions.size(); ++i) {
-      const z3::expr literal = context.bool_const(("!assumption!" + std::to_string(i)).c_str());
-      engine->solver.add(z3::implies(literal, engine->translator->translate(assumptions[i])));
-      literals.push_back(literal);
-    }
+  Answer check_in_scope() {
     const std::uint64_t before = engine->steps_so_far();
-    const z3::check_result result =
-        literals.empty() ? engine->solver.check() : engine->solver.check(literals);
+    const z3::check_result result = engine->solver.check();
     const std::uint64_t after = engine->steps_so_far();
     steps = after > before ? after - before : 0;
     switch (result) {
@@ -364,13 +320,6 @@ struct Solver::Impl {
         model = std::make_shared<Model::Impl>(Model::Impl{engine->translator, engine->solver.get_model()});
         return Answer::sat;
       case z3::unsat:
-        for (const z3::expr& literal : engine->solver.unsat_core()) {
-          for (unsigned i = 0; i < literals.size(); ++i) {
-            if (z3::eq(literal, literals[static_cast<int>(i)])) {
-              core.push_back(assumptions[i]);
-            }
-          }
-        }
         return Answer::unsat;
       case z3::unknown:
         reason = engine->solver.reason_unknown();
@@ -383,10 +332,6 @@ struct Solver::Impl {
 Solver::Solver(Limits limits) : impl_(std::make_unique<Impl>(limits)) {}
 
 Solver::~Solver() = default;
-
-Solver::Solver(Solver&&) noexcept = default;
-
-Solver& Solver::operator=(Solver&&) noexcept = default;
 
 void Solver::add(const Term& assertion) {
   ENTANGLE_CHECK(assertion.sort() == Sort::boolean, "an assertion that is not boolean");
@@ -415,17 +360,13 @@ void Solver::pop(unsigned levels) {
 }
 
 Answer Solver::check() {
-  return impl_->check({});
-}
-
-Answer Solver::check(const std::vector<Term>& assumptions) {
-  return impl_->check(assumptions);
+  return impl_->check();
 }
 
 Answer Solver::check_implies(const Term& conclusion) {
   push();
   add(!conclusion);
-  const Answer answer = impl_->check({});
+  const Answer answer = impl_->check();
   pop();
   return answer;
 }
@@ -437,10 +378,6 @@ const std::string& Solver::reason() const {
 Model Solver::model() const {
   ENTANGLE_CHECK(impl_->model != nullptr, "Solver::model without a satisfiable check");
   return Model(impl_->model);
-}
-
-std::vector<Term> Solver::core() const {
-  return impl_->core;
 }
 
 std::uint64_t Solver::steps() const {

@@ -106,12 +106,6 @@ void release(const Term::Node* node) {
 
 Term TermFactory::make(Term::Node content) {
   content.hash = hash_content(content);
-  for (const Term& argument : content.arguments) {
-    content.bound_variables = std::max(content.bound_variables, argument.node_->bound_variables);
-  }
-  if (content.kind == Kind::forall || content.kind == Kind::exists) {
-    content.bound_variables += content.arguments.size() - 1;
-  }
   Table::Shard& shard = table().shard(content.hash);
   const std::lock_guard lock(shard.mutex);
   const auto [first, last] = shard.nodes.equal_range(content.hash);

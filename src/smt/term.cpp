@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <range/v3/range/conversion.hpp>
 #include <range/v3/view/transform.hpp>
-#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -69,7 +68,6 @@ Term combine(Kind kind, std::vector<Term> terms, Sort sort) {
 Term junction(Kind kind, const std::vector<Term>& terms) {
   const bool neutral = kind == Kind::logical_and;
   std::vector<Term> kept;
-  std::set<const void*> seen;
   for (const Term& term : terms) {
     check_sort(term, Sort::boolean);
     for (const Term& part : term.kind() == kind ? term.arguments() : std::vector<Term>{term}) {
@@ -123,33 +121,11 @@ Term order(Kind kind, const Term& a, const Term& b) {
   return TermFactory::make(kind, Sort::boolean, std::move(sides));
 }
 
-// Quantifiers bind variables by position: they are called `!k`, counted from the innermost outwards.
-Term quantify(Kind kind, const std::vector<Term>& variables, const Term& body) {
-  check_sort(body, Sort::boolean);
-  if (variables.empty() || body.kind() == Kind::constant) {
-    return body;
-  }
-  const std::size_t depth = TermFactory::bound_variables(body);
-  std::vector<Term> bound;
-  for (std::size_t i = 0; i < variables.size(); ++i) {
-    ENTANGLE_CHECK(variables[i].kind() == Kind::variable, "a quantifier over something else than a variable");
-    Term::Node content;
-    content.kind = Kind::bound;
-    content.sort = variables[i].sort();
-    content.name = "!" + std::to_string(depth + i);
-    bound.push_back(TermFactory::make(std::move(content)));
-  }
-  std::vector<Term> arguments = bound;
-  arguments.push_back(substitute(body, variables, bound));
-  return TermFactory::make(kind, Sort::boolean, std::move(arguments));
-}
-
 // The same operation on other arguments, simplified anew.
 Term with_arguments(const Term& term, const std::vector<Term>& arguments) {
   switch (term.kind()) {
     case Kind::constant:
     case Kind::variable:
-    case Kind::bound:
       return term;
     case Kind::apply:
       return term.function()(arguments);
@@ -175,11 +151,6 @@ Term with_arguments(const Term& term, const std::vector<Term>& arguments) {
     case Kind::logical_and:
     case Kind::logical_or:
       return junction(term.kind(), arguments);
-    case Kind::forall:
-    case Kind::exists:
-      return arguments.back().kind() == Kind::constant
-                 ? arguments.back()
-                 : TermFactory::make(term.kind(), Sort::boolean, arguments);
   }
   return term;
 }
@@ -196,18 +167,6 @@ Term replace(const Term& term, Replacements* known) {
   const Term result = arguments == term.arguments() ? term : with_arguments(term, arguments);
   known->emplace(term, result);
   return result;
-}
-
-void collect_variables(const Term& term, std::set<const void*>* seen, std::vector<Term>* variables) {
-  if (!seen->insert(&term.arguments()).second) {
-    return;
-  }
-  if (term.kind() == Kind::variable) {
-    variables->push_back(term);
-  }
-  for (const Term& argument : term.arguments()) {
-    collect_variables(argument, seen, variables);
-  }
 }
 
 Term atom_term(const sym::Atom* atom) {
@@ -309,10 +268,6 @@ Term floormod(const Term& a, const Term& b) {
   return a - b * floordiv(a, b);
 }
 
-Term min(const Term& a, const Term& b) {
-  return ite(a <= b, a, b);
-}
-
 Term max(const Term& a, const Term& b) {
   return ite(b <= a, a, b);
 }
@@ -364,16 +319,6 @@ Term operator>=(const Term& a, const Term& b) {
   return b <= a;
 }
 
-Term distinct(const std::vector<Term>& terms) {
-  std::vector<Term> pairs;
-  for (std::size_t i = 0; i < terms.size(); ++i) {
-    for (std::size_t j = i + 1; j < terms.size(); ++j) {
-      pairs.push_back(ne(terms[i], terms[j]));
-    }
-  }
-  return all_of(std::move(pairs));
-}
-
 Term operator!(const Term& a) {
   check_sort(a, Sort::boolean);
   if (const auto value = a.as_boolean()) {
@@ -395,14 +340,6 @@ Term all_of(std::vector<Term> terms) {
   return junction(Kind::logical_and, terms);
 }
 
-Term any_of(std::vector<Term> terms) {
-  return junction(Kind::logical_or, terms);
-}
-
-Term implies(const Term& a, const Term& b) {
-  return !a || b;
-}
-
 Term ite(const Term& condition, const Term& then, const Term& otherwise) {
   check_sort(condition, Sort::boolean);
   std::vector<Term> branches = {then, otherwise};
@@ -419,14 +356,6 @@ Term ite(const Term& condition, const Term& then, const Term& otherwise) {
   return TermFactory::make(Kind::ite, sort, {condition, branches[0], branches[1]});
 }
 
-Term forall(const std::vector<Term>& variables, const Term& body) {
-  return quantify(Kind::forall, variables, body);
-}
-
-Term exists(const std::vector<Term>& variables, const Term& body) {
-  return quantify(Kind::exists, variables, body);
-}
-
 Term substitute(const Term& term, const std::vector<Term>& from, const std::vector<Term>& to) {
   ENTANGLE_CHECK(from.size() == to.size(), "a substitution of lists of different length");
   Replacements known;
@@ -435,13 +364,6 @@ Term substitute(const Term& term, const std::vector<Term>& from, const std::vect
     known.emplace(from[i], to[i]);
   }
   return replace(term, &known);
-}
-
-std::vector<Term> variables_of(const Term& term) {
-  std::set<const void*> seen;
-  std::vector<Term> variables;
-  collect_variables(term, &seen, &variables);
-  return variables;
 }
 
 Term from_int(sym::Int value) {

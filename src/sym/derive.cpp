@@ -301,9 +301,9 @@ class Facts::Builder {
       }
       Interval bound;
       if (term.coefficient > 0) {
-        bound.lower = detail::ceiling_of_quotient(*range.lower, term.coefficient);
+        bound.lower = detail::ceiling_quotient(*range.lower, term.coefficient);
       } else {
-        bound.upper = detail::floor_of_quotient(*range.lower, term.coefficient);
+        bound.upper = detail::floor_quotient(*range.lower, term.coefficient);
       }
       const auto it = facts_.bounds_.find(symbol);
       const Interval known = it == facts_.bounds_.end() ? kSize : it->second;

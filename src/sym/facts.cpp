@@ -1,10 +1,10 @@
 #include "entangle/sym/facts.h"
 
 #include <algorithm>
-#include <set>
 
 #include "derive.h"
 #include "interval.h"
+#include "polynomial.h"
 
 namespace entangle::sym {
 
@@ -81,8 +81,8 @@ Int simplify(AtomKind kind, const std::vector<Int>& arguments, const BoundsOf& b
   if (divisor.is_constant() && divisor.value() > 0) {
     const Interval range = bounds_of(dividend);
     if (range.lower && range.upper) {
-      const std::int64_t least = detail::floor_of_quotient(*range.lower, divisor.value());
-      if (least == detail::floor_of_quotient(*range.upper, divisor.value())) {
+      const std::int64_t least = detail::floor_quotient(*range.lower, divisor.value());
+      if (least == detail::floor_quotient(*range.upper, divisor.value())) {
         return least;
       }
     }
@@ -131,22 +131,6 @@ void Facts::add_le(Int a, Int b) {
 
 void Facts::add_divides(Int d, Int n) {
   add({Relation::divides, d, n});
-  rebuild();
-}
-
-void Facts::add_all(const Facts& other) {
-  for (const auto& declaration : other.declared_) {
-    const auto it = std::find_if(declared_.begin(), declared_.end(),
-                                 [&declaration](const auto& one) { return one.first == declaration.first; });
-    if (it == declared_.end()) {
-      declared_.push_back(declaration);
-    } else {
-      it->second = declaration.second;
-    }
-  }
-  for (const Statement& statement : other.statements_) {
-    add(statement);
-  }
   rebuild();
 }
 
@@ -248,55 +232,6 @@ Interval Facts::core_bounds(Int core) const {
   return result;
 }
 
-Facts Facts::about(const std::vector<Int>& symbols) const {
-  std::set<Int, ContentLess> reached(symbols.begin(), symbols.end());
-  std::vector<bool> taken(statements_.size());
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t i = 0; i < statements_.size(); ++i) {
-      if (taken[i]) {
-        continue;
-      }
-      std::vector<Int> mentioned = symbols_of(statements_[i].left);
-      const std::vector<Int> right = symbols_of(statements_[i].right);
-      mentioned.insert(mentioned.end(), right.begin(), right.end());
-      if (std::any_of(mentioned.begin(), mentioned.end(),
-                      [&reached](Int s) { return reached.contains(s); })) {
-        reached.insert(mentioned.begin(), mentioned.end());
-        taken[i] = true;
-        changed = true;
-      }
-    }
-  }
-  Facts result;
-  for (const auto& declaration : declared_) {
-    if (reached.contains(declaration.first)) {
-      result.declared_.push_back(declaration);
-    }
-  }
-  for (std::size_t i = 0; i < statements_.size(); ++i) {
-    if (taken[i]) {
-      result.statements_.push_back(statements_[i]);
-    }
-  }
-  result.rebuild();
-  return result;
-}
-
-Facts Facts::renamed(const Substitution& symbols) const {
-  Facts result;
-  for (const auto& [symbol, lower] : declared_) {
-    const auto it = symbols.find(symbol);
-    result.declared_.emplace_back(it == symbols.end() ? symbol : it->second, lower);
-  }
-  for (const Statement& statement : statements_) {
-    result.add(
-        {statement.relation, substitute(statement.left, symbols), substitute(statement.right, symbols)});
-  }
-  result.rebuild();
-  return result;
-}
-
 std::vector<std::string> Facts::to_strings() const {
   if (contradictory_) {
     return {"false"};
@@ -334,14 +269,6 @@ std::vector<std::string> Facts::to_strings() const {
   }
   std::sort(result.begin(), result.end());
   return result;
-}
-
-std::uint64_t Facts::fingerprint() const {
-  std::uint64_t hash = 41;
-  for (const std::string& line : to_strings()) {
-    hash = support::hash_combine(hash, support::hash_bytes(line));
-  }
-  return hash;
 }
 
 }  // namespace entangle::sym

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "fold.h"
+#include "polynomial.h"
 
 namespace entangle::sym::detail {
 
@@ -210,15 +211,15 @@ class Bounds {
     // Of a nonnegative end the quotient is nearest to 0 for the greatest divisor, of a negative one nearest
     // to -1.
     const auto least_magnitude = [&divisor](std::int64_t end) {
-      return divisor.upper ? floor_of_quotient(end, *divisor.upper) : end < 0 ? -1 : 0;
+      return divisor.upper ? floor_quotient(end, *divisor.upper) : end < 0 ? -1 : 0;
     };
     if (dividend.lower) {
-      result.lower = *dividend.lower < 0 ? floor_of_quotient(*dividend.lower, *divisor.lower)
+      result.lower = *dividend.lower < 0 ? floor_quotient(*dividend.lower, *divisor.lower)
                                          : least_magnitude(*dividend.lower);
     }
     if (dividend.upper) {
       result.upper = *dividend.upper < 0 ? least_magnitude(*dividend.upper)
-                                         : floor_of_quotient(*dividend.upper, *divisor.lower);
+                                         : floor_quotient(*dividend.upper, *divisor.lower);
     }
     return result;
   }
@@ -250,16 +251,6 @@ class Bounds {
 };
 
 }  // namespace
-
-std::int64_t floor_of_quotient(std::int64_t a, std::int64_t b) {
-  const std::int64_t quotient = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
-}
-
-std::int64_t ceiling_of_quotient(std::int64_t a, std::int64_t b) {
-  const std::int64_t quotient = a / b;
-  return a % b != 0 && (a < 0) == (b < 0) ? quotient + 1 : quotient;
-}
 
 Interval intersect(const Interval& a, const Interval& b) {
   Interval result = a;

@@ -308,6 +308,11 @@ std::int64_t floor_quotient(std::int64_t a, std::int64_t b) {
   return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
+std::int64_t ceiling_quotient(std::int64_t a, std::int64_t b) {
+  const std::int64_t quotient = a / b;
+  return a % b != 0 && (a < 0) == (b < 0) ? quotient + 1 : quotient;
+}
+
 std::optional<Division> divide(const Terms& a, const Terms& b, bool exact) {
   const Term leading = b.front();
   Division result;

@@ -50,7 +50,9 @@ struct Division {
 // unique. With `exact`, gives up at the first term of the remainder.
 std::optional<Division> divide(const Terms& a, const Terms& b, bool exact);
 
+// Rounded towards minus infinity, or towards plus infinity. b is not 0, and a / b fits.
 std::int64_t floor_quotient(std::int64_t a, std::int64_t b);
+std::int64_t ceiling_quotient(std::int64_t a, std::int64_t b);
 std::int64_t gcd_of(std::int64_t a, std::int64_t b);
 
 }  // namespace entangle::sym::detail

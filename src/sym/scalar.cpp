@@ -1,7 +1,6 @@
 #include "entangle/sym/scalar.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -194,12 +193,6 @@ std::optional<Scalar> Scalar::from_decimal_text(std::string_view text) {
   mpz_class number(digits, 10);
   number = negative ? mpz_class(-number) : number;
   return Scalar(scale < 0 ? fraction(number, power) : mpq_class(number * power));
-}
-
-std::optional<Scalar> Scalar::from_double(double value) {
-  std::array<char, 64> buffer{};
-  const auto [end, code] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  return code == std::errc() ? from_decimal_text(std::string_view(buffer.data(), end)) : std::nullopt;
 }
 
 mpq_class Scalar::coefficient() const {
@@ -478,14 +471,6 @@ std::optional<Scalar> rebuild(const Scalar& value, const std::optional<Int>& p, 
 }
 
 }  // namespace
-
-std::optional<Scalar> substitute(const Scalar& value, const Substitution& substitution) {
-  if (value.is_infinite() || value.is_number()) {
-    return value;
-  }
-  return rebuild(value, substitute(value.numerator(), substitution),
-                 substitute(value.denominator(), substitution));
-}
 
 std::optional<Scalar> evaluate(const Scalar& value, const Valuation& valuation) {
   if (value.is_infinite() || value.is_number()) {

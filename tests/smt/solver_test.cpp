@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <thread>
 #include <tuple>
 
@@ -29,23 +28,9 @@ TEST_CASE("satisfiable: the model gives values") {
   CHECK(model.rational(r) == std::optional(mpq_class(1, 2)));
   CHECK(model.rational(f({x})) == std::optional(mpq_class(1, 2)));
   CHECK(*model.rational(f({y})) > mpq_class(1, 2));
-  CHECK(model.boolean(x < y) == std::optional(false));
   CHECK(model.integer(r) == std::nullopt);
   CHECK(model.integer(x * x - 50) == std::optional<std::int64_t>(-1));
-  CHECK(!model.to_string().empty());
   CHECK(solver.reason().empty());
-}
-
-TEST_CASE("unsatisfiable, and the assumptions to blame") {
-  Solver solver;
-  solver.add(x >= 1);
-  const std::vector<Term> assumptions = {y <= 5, x > y, y > x + 1};
-  CHECK(solver.check(assumptions) == Answer::unsat);
-  const std::vector<Term> core = solver.core();
-  CHECK(core.size() == 2);
-  CHECK(std::find(core.begin(), core.end(), assumptions[0]) == core.end());
-  CHECK(solver.check() == Answer::sat);
-  CHECK(solver.core().empty());
 }
 
 TEST_CASE("levels, before and after the first check") {
@@ -113,17 +98,12 @@ TEST_CASE("division by constants and the terms for it agree with the solver") {
   }
 }
 
-TEST_CASE("functions, reals, quantifiers") {
+TEST_CASE("functions and reals") {
   Solver solver;
   solver.add(eq(x, y));
   CHECK(solver.check_implies(eq(f({x}), f({y}))) == Answer::unsat);
   CHECK(solver.check_implies(eq(f({x}), f({y + 1}))) == Answer::sat);
   CHECK(solver.check_implies(eq(2 * (f({x}) + r), f({y}) + f({x}) + r + r)) == Answer::unsat);
-  Solver quantified;
-  quantified.add(forall({x}, eq(f({x}), r)));
-  CHECK(quantified.check_implies(eq(f({Term(1)}), f({Term(2)}))) == Answer::unsat);
-  quantified.add(exists({x}, f({x}) < r));
-  CHECK(quantified.check() == Answer::unsat);
   Solver nullary;
   const Function g("g", {}, Sort::integer);
   nullary.add(eq(g({}), 3));

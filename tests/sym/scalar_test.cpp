@@ -2,9 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <string_view>
 
 #include "random.h"
 
@@ -85,12 +88,7 @@ TEST_CASE("decimal text is read exactly") {
   }
 }
 
-TEST_CASE("doubles are read by their shortest text and written back") {
-  CHECK(text(Scalar::from_double(0.1)) == "1/10");
-  CHECK(text(Scalar::from_double(0.125)) == "1/8");
-  CHECK(text(Scalar::from_double(1e-5)) == "1/100000");
-  CHECK(text(Scalar::from_double(-INFINITY)) == "-inf");
-  CHECK(Scalar::from_double(std::nan("")) == std::nullopt);
+TEST_CASE("the nearest double of a number is the one whose text it was read from") {
   CHECK(Scalar::infinity().as_double() == std::optional<double>(INFINITY));
   CHECK(Scalar(s0).as_double() == std::nullopt);
   std::mt19937_64 random(3);
@@ -99,7 +97,11 @@ TEST_CASE("doubles are read by their shortest text and written back") {
     double value = 0;
     std::memcpy(&value, &bits, sizeof(value));
     if (std::isfinite(value) && std::fpclassify(value) == FP_NORMAL) {
-      REQUIRE(Scalar::from_double(value)->as_double() == std::optional(value));
+      std::array<char, 32> shortest{};
+      const auto [end, code] = std::to_chars(shortest.data(), shortest.data() + shortest.size(), value);
+      REQUIRE(code == std::errc());
+      const auto read = Scalar::from_decimal_text(std::string_view(shortest.data(), end));
+      REQUIRE(read->as_double() == std::optional(value));
     }
   }
 }
@@ -182,9 +184,8 @@ TEST_CASE("powers") {
   CHECK(pow(Scalar(2), Scalar(s0)) == std::nullopt);
 }
 
-TEST_CASE("substitution and evaluation") {
+TEST_CASE("evaluation") {
   const Scalar value = (Scalar(s0 + 1) / Scalar(2 * s1)).value();
-  CHECK(substitute(value, {{s0, 2 * s1 - 1}}) == std::optional(Scalar(1)));
   CHECK(evaluate(value, {{s0, 3}, {s1, 4}}) == std::optional(ratio(1, 2)));
   CHECK(evaluate(value, {{s0, 3}, {s1, 0}}) == std::nullopt);
   CHECK(evaluate(value, {{s0, 3}}) == std::nullopt);

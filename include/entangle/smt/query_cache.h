@@ -5,6 +5,7 @@
 // concurrent use.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -20,23 +21,20 @@ class QueryCache {
  public:
   static QueryCache& shared();
 
-  void enable(bool on);
+  void enable(bool on) { on_ = on; }
   // Reads answers, if there is such a file.
   support::Status load(const std::string& path);
   // Writes all answers.
   support::Status save(const std::string& path) const;
   // Whether the assertions of the solver imply the conclusion: unsat means yes.
   Answer implies(Solver& solver, const Term& conclusion, std::uint32_t steps);
-  // Questions that were not in the file.
-  std::size_t misses() const;
 
  private:
   using Key = std::pair<std::uint64_t, std::uint64_t>;
 
   mutable std::mutex mutex_;
-  bool on_ = false;
+  std::atomic<bool> on_ = false;
   std::map<Key, Answer> answers_;
-  std::size_t misses_ = 0;
 };
 
 }  // namespace entangle::smt

@@ -31,13 +31,10 @@ struct Limits {
 // Solver.
 class Model {
  public:
-  // The value of a term (also of applications); what the model leaves open is completed. None when the value
-  // is not of that form: too large, or irrational.
-  std::optional<bool> boolean(const Term& term) const;
+  // The value of a number (also of applications); what the model leaves open is completed. None when the
+  // value is not of that form: too large, or irrational.
   std::optional<std::int64_t> integer(const Term& term) const;
   std::optional<mpq_class> rational(const Term& term) const;
-  // The assignment as the solver prints it.
-  std::string to_string() const;
 
   struct Impl;
   explicit Model(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -50,16 +47,13 @@ class Solver {
  public:
   explicit Solver(Limits limits = {});
   ~Solver();
-  Solver(Solver&&) noexcept;
-  Solver& operator=(Solver&&) noexcept;
 
   void add(const Term& assertion);
   void push();
   void pop(unsigned levels = 1);
 
-  // Whether the assertions, and the assumptions with them, have a model.
+  // Whether the assertions have a model.
   Answer check();
-  Answer check(const std::vector<Term>& assumptions);
   // Whether the assertions imply it: unsat means yes.
   Answer check_implies(const Term& conclusion);
 
@@ -67,8 +61,6 @@ class Solver {
   const std::string& reason() const;
   // After `sat`.
   Model model() const;
-  // After `unsat` with assumptions: those of them that it took.
-  std::vector<Term> core() const;
   // Steps spent by the last check.
   std::uint64_t steps() const;
 

@@ -46,9 +46,6 @@ enum class Kind : std::uint8_t {
   logical_not,
   logical_and,
   logical_or,
-  bound,   // a variable of an enclosing quantifier
-  forall,  // arguments: the bound variables, then the body
-  exists,
 };
 
 class Term;
@@ -143,7 +140,6 @@ Term mod(const Term& a, const Term& b);
 // Rounding towards minus infinity, of integers.
 Term floordiv(const Term& a, const Term& b);
 Term floormod(const Term& a, const Term& b);
-Term min(const Term& a, const Term& b);
 Term max(const Term& a, const Term& b);
 Term to_real(const Term& a);
 
@@ -153,26 +149,15 @@ Term operator<(const Term& a, const Term& b);
 Term operator<=(const Term& a, const Term& b);
 Term operator>(const Term& a, const Term& b);
 Term operator>=(const Term& a, const Term& b);
-// No two of them equal.
-Term distinct(const std::vector<Term>& terms);
 
 Term operator!(const Term& a);
 Term operator&&(const Term& a, const Term& b);
 Term operator||(const Term& a, const Term& b);
 Term all_of(std::vector<Term> terms);
-Term any_of(std::vector<Term> terms);
-Term implies(const Term& a, const Term& b);
 Term ite(const Term& condition, const Term& then, const Term& otherwise);
 
-// For all (some) values of the variables. Variables are captured by name and sort.
-Term forall(const std::vector<Term>& variables, const Term& body);
-Term exists(const std::vector<Term>& variables, const Term& body);
-
-// The terms replaced wherever they occur; from and to have the same length and sorts. Not under quantifiers
-// that bind one of the variables.
+// The terms replaced wherever they occur; from and to have the same length and sorts.
 Term substitute(const Term& term, const std::vector<Term>& from, const std::vector<Term>& to);
-// The free variables, in order of first appearance.
-std::vector<Term> variables_of(const Term& term);
 
 // The integer that the Int stands for, symbols as variables. Divisors are assumed to be nonzero. Not of
 // poison.

@@ -45,8 +45,6 @@ class Facts {
   void add_le(Int a, Int b);
   // d divides n; d is not 0.
   void add_divides(Int d, Int n);
-  // Everything the other knows.
-  void add_all(const Facts& other);
 
   // Whether no values of the symbols satisfy the facts, as far as equalities and bounds show it. (The solver
   // sees more: smt::Oracle::consistent.) From then on every answer is meaningless.
@@ -71,16 +69,9 @@ class Facts {
   const std::vector<Int>& nonnegative() const { return nonnegative_; }                 // >= 0
   const std::vector<std::pair<Int, Int>>& divisibilities() const { return divides_; }  // first | second
 
-  // The facts connected with these symbols, directly or through other facts.
-  Facts about(const std::vector<Int>& symbols) const;
-  // The facts as stated, on other symbols; for memo keys. Every symbol mentioned must map to a symbol.
-  Facts renamed(const Substitution& symbols) const;
-
   bool empty() const { return declared_.empty() && statements_.empty(); }
   // What is known, one fact a line, in a fixed order: `s0 >= 1`-defaults are left out.
   std::vector<std::string> to_strings() const;
-  // A hash of to_strings().
-  std::uint64_t fingerprint() const;
 
  private:
   enum class Relation : std::uint8_t { equal, less_equal, divides };

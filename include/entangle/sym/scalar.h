@@ -39,8 +39,6 @@ class Scalar {
   // Exactly what the text says: "0.1" is 1/10; "1e-05", "-inf", "Infinity". None for anything else, "nan"
   // too, and for exponents beyond +-5000.
   static std::optional<Scalar> from_decimal_text(std::string_view text);
-  // The number with the shortest decimal text that reads back as `value`: 0.1 is 1/10. None for NaN.
-  static std::optional<Scalar> from_double(double value);
 
   bool is_infinite() const { return kind_ != Kind::finite; }
   // Finite and without symbols.
@@ -100,8 +98,8 @@ std::strong_ordering content_order(const Scalar& a, const Scalar& b);
 // `1/8`, `-3`, `1/s0`, `2*s0/3`, `(s0 + 1)/(2*s1)`, `-inf`.
 std::string to_string(const Scalar& value);
 
-// None where the result is undefined (a denominator becomes 0).
-std::optional<Scalar> substitute(const Scalar& value, const Substitution& substitution);
+// The value where the symbols have these; none where it is undefined (a denominator is 0, a symbol is
+// missing).
 std::optional<Scalar> evaluate(const Scalar& value, const Valuation& valuation);
 
 }  // namespace entangle::sym
