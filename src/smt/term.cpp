@@ -340,6 +340,10 @@ Term all_of(std::vector<Term> terms) {
   return junction(Kind::logical_and, terms);
 }
 
+Term any_of(std::vector<Term> terms) {
+  return junction(Kind::logical_or, terms);
+}
+
 Term ite(const Term& condition, const Term& then, const Term& otherwise) {
   check_sort(condition, Sort::boolean);
   std::vector<Term> branches = {then, otherwise};

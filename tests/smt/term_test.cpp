@@ -50,6 +50,7 @@ TEST_CASE("terms are shared and simplified a little") {
   CHECK(sum({}) == Term(0));
   CHECK(product({}) == Term(1));
   CHECK(all_of({}).is_true());
+  CHECK(any_of({}).is_false());
 }
 
 TEST_CASE("division of constants: Euclidean, and towards minus infinity") {

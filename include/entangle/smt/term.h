@@ -154,6 +154,7 @@ Term operator!(const Term& a);
 Term operator&&(const Term& a, const Term& b);
 Term operator||(const Term& a, const Term& b);
 Term all_of(std::vector<Term> terms);
+Term any_of(std::vector<Term> terms);
 Term ite(const Term& condition, const Term& then, const Term& otherwise);
 
 // The terms replaced wherever they occur; from and to have the same length and sorts.
