@@ -1,6 +1,7 @@
 #include "entangle/egraph/egraph.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "egraph/impl.h"
@@ -164,17 +165,13 @@ TermId EGraph::Impl::probe(rules::OpId op, const tensor::Attr& attrs, std::span<
   }
 }
 
-void EGraph::Impl::table_grow() {
+void EGraph::Impl::table_grow(std::size_t least) {
   std::vector<TermId> old = std::move(table);
   std::size_t entries = 0;
   for (const TermId id : old) {
     entries += id < kErased ? 1 : 0;
   }
-  std::size_t size = 64;
-  while (size < entries * 4) {
-    size *= 2;
-  }
-  table.assign(size, kNoTerm);
+  table.assign(std::bit_ceil(std::max({entries * 4, least, std::size_t{64}})), kNoTerm);
   table_used = 0;
   for (const TermId id : old) {
     if (id < kErased) {
@@ -222,6 +219,16 @@ EGraph::EGraph(const EGraph& like, smt::Oracle& oracle)
   impl_->evaluator.emplace(*this, impl_->typing, &*impl_->matcher);
 }
 EGraph::~EGraph() = default;
+
+void EGraph::reserve(std::size_t terms) {
+  impl_->nodes.reserve(terms);
+  impl_->up.reserve(terms);
+  impl_->classes.reserve(terms);
+  impl_->uses.reserve(2 * terms);
+  impl_->proof_parent.reserve(terms);
+  impl_->proof_edge.reserve(terms);
+  impl_->table_grow(2 * terms);
+}
 
 const rules::RuleSet& EGraph::rules() const {
   return impl_->rule_set;

@@ -155,7 +155,7 @@ struct EGraph::Impl {
   // The hash table of nodes: open addressing, kNoTerm is empty, kNoTerm - 1 was erased.
   void table_insert(TermId node);
   void table_erase(TermId node);
-  void table_grow();
+  void table_grow(std::size_t least = 0);
 
   EGraph& self;
   term::Typing& typing;

@@ -40,7 +40,7 @@ Value recorded(const Node& node) {
 }
 
 Binder::Binder(egraph::EGraph& target, const RankState& rank, NodeIndex at, const rules::Lowering& lowering)
-    : target_(target), rank_(rank), node_(rank.graph->nodes[at]), lowering_(lowering) {}
+    : target_(target), rank_(rank), at_(at), node_(rank.graph->nodes[at]), lowering_(lowering) {}
 
 bool Binder::fail(std::string reason) {
   reason_ = std::move(reason);
@@ -229,7 +229,7 @@ std::optional<Value> Binder::of_literal(const Type& type, int depth, const Attr&
 }
 
 std::optional<Value> Binder::of_node(const Type& type, int depth, NodeIndex node) {
-  const std::vector<TermId>& terms = rank_.terms(node);
+  const std::span<const TermId> terms = rank_.terms(node);
   const bool tensor = type.base == Base::tensor || type.base == Base::operand || type.base == Base::any;
   if (tensor && rank_.graph->nodes[node].several) {  // all results of a node
     std::vector<Value> entries;
@@ -407,7 +407,7 @@ support::Result<std::optional<Group>> Binder::group() {
   if (attr == nullptr || attr->is_none()) {
     return std::optional<Group>();
   }
-  const support::Span span = support::span_at(rank_.graph->file, given->offset);
+  const support::Span span = rank_.graph->span(at_, *given);
   if (attr->kind() == Attr::Kind::name) {
     if (const Group* found = rank_.graph->find_group(attr->as_name())) {
       return std::optional(*found);

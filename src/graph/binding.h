@@ -56,6 +56,7 @@ class Binder {
 
   egraph::EGraph& target_;
   const RankState& rank_;
+  NodeIndex at_;
   const Node& node_;
   const rules::Lowering& lowering_;
   std::vector<const Arg*> given_;  // by parameter

@@ -98,7 +98,8 @@ void Lowerer::retire(std::uint32_t rank, NodeIndex node) {
     if (std::find(graph.outputs.begin(), graph.outputs.end(), earlier) != graph.outputs.end()) {
       block(rank, earlier, reason);
     } else {
-      std::vector<TermId> terms = ranks_[rank].terms(earlier);
+      const std::span<const TermId> before = ranks_[rank].terms(earlier);
+      std::vector<TermId> terms(before.begin(), before.end());
       for (std::size_t k = 0; k < terms.size(); ++k) {
         if (terms[k] != kNoTerm) {
           const TensorRef ref{rank, earlier, static_cast<std::uint32_t>(k)};

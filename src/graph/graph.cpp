@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <range/v3/range/conversion.hpp>
 #include <range/v3/view/transform.hpp>
+#include <utility>
 
 namespace entangle::graph {
 
@@ -39,9 +40,52 @@ std::size_t mutated_tensors(const Node& node) {
   return count;
 }
 
+Nodes::Nodes(const Nodes& other) : nodes_(other.nodes_) {
+  keep(other);
+}
+
+Nodes& Nodes::operator=(Nodes other) {
+  std::swap(nodes_, other.nodes_);
+  std::swap(own_, other.own_);
+  std::swap(kept_, other.kept_);
+  return *this;
+}
+
+void Nodes::keep(const Nodes& other) {
+  const auto keep_block = [&](const std::shared_ptr<const Block>& block) {
+    if (block != nullptr && std::ranges::find(kept_, block) == kept_.end()) {
+      kept_.push_back(block);
+    }
+  };
+  keep_block(other.own_);
+  std::ranges::for_each(other.kept_, keep_block);
+}
+
+Node& Nodes::add(Node node) {
+  if (own_ == nullptr) {
+    own_ = std::make_shared<Block>();
+  }
+  Node& added = own_->emplace_back(std::move(node));
+  nodes_.push_back(&added);
+  return added;
+}
+
+void Nodes::add(const Nodes& other, NodeIndex node) {
+  keep(other);
+  nodes_.push_back(&other[node]);
+}
+
 NodeIndex Graph::find(std::string_view node_name) const {
-  const auto found = index.find(node_name);
-  return found == index.end() ? kNoNode : found->second;
+  const auto found = names->find(node_name);
+  return found == names->end() ? kNoNode : found->second;
+}
+
+support::Span Graph::span(NodeIndex node) const {
+  return support::span_at(file, texts[node].name, texts[node].name_length);
+}
+
+support::Span Graph::span(NodeIndex node, const Arg& arg) const {
+  return support::span_at(file, texts[node].offset + arg.offset);
 }
 
 const Group* Graph::find_group(std::string_view group_name) const {

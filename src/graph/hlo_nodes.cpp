@@ -70,7 +70,6 @@ bool HloReader::add(const std::string& name, const Text& at, const std::string& 
   node.marks = std::move(draft.marks);
   node.several = shape.tuple;
   node.loc = loc;
-  node.span = span(at);
   const auto index = static_cast<NodeIndex>(graph_.nodes.size());
   bool any = false;
   const auto leaves = [&](const Shape& part, Result& result, const auto& self) -> bool {
@@ -102,13 +101,14 @@ bool HloReader::add(const std::string& name, const Text& at, const std::string& 
   if (!any) {  // nobody can refer to it
     return true;
   }
-  const auto [place, added] = graph_.index.emplace(name, index);
-  if (!added) {
+  if (const auto other = names_->find(name); other != names_->end()) {
     fail("duplicate-name", at, "two instructions are named " + quoted(name));
-    error_->notes.push_back({graph_.nodes[place->second].span, "the other one"});
+    error_->notes.push_back({graph_.span(other->second), "the other one"});
     return false;
   }
-  graph_.nodes.push_back(std::move(node));
+  const auto length = static_cast<std::uint32_t>(at.text.size());
+  graph_.texts.push_back({at.offset, length, at.offset, std::max(length, 1U)});
+  names_->emplace(graph_.nodes.add(std::move(node)).name, index);
   if (is_unsigned(shape)) {
     note_greatest(index, shape);
   }
@@ -141,7 +141,7 @@ bool HloReader::take_attributes(const Call& call, Draft& draft) {
       meanings += (meanings.empty() ? "" : ",") + what;
     }
     Arg arg{computations.empty() ? hlo::attribute(attribute.value.text) : Attr::name(meanings)};
-    arg.offset = attribute.value.offset;
+    arg.offset = attribute.value.offset - call.instruction.name.offset;
     draft.kwargs.emplace_back(std::string(attribute.name), std::move(arg));
   }
   const bool unknown_sizes =

@@ -273,7 +273,7 @@ bool HloReader::constant(Call& call, Result& out) {
   if (out.node == kNoNode) {
     return true;
   }
-  Node& node = graph_.nodes[out.node];
+  Node& node = graph_.nodes.last();
   Literal value = hlo::literal(instruction.arguments.text, *node.results[0]);
   switch (value.kind) {
     case Literal::Kind::value:

@@ -75,9 +75,6 @@ Graph for_rank(const Graph& model, support::FileId file, std::size_t rank) {
   result.rank = rank;
   result.symbol_prefix = symbol_prefix(rank);
   result.groups = groups_with(result.all_groups, rank);
-  for (Node& node : result.nodes) {
-    node.span.file = file;
-  }
   for (support::Diagnostic& warning : result.warnings) {
     warning.span.file = file;
   }
@@ -128,7 +125,7 @@ support::Result<Graph> HloReader::run() {
   }
   sharding_note();
   graph_.groups = groups_with(graph_.all_groups, graph_.rank);
-  graph_.texts.resize(graph_.nodes.size());
+  graph_.names = std::move(names_);
   return std::move(graph_);
 }
 
@@ -392,11 +389,11 @@ NodeIndex HloReader::node_of(const Result& value) {
   Draft draft;
   draft.op = "getitem";
   draft.args = {Arg{Arg::Ref{value.node}}, Arg{Attr::of(*value.of)}};
-  const Node source = graph_.nodes[value.node];
+  const Node& source = graph_.nodes[value.node];
   Result picked;
   add(source.name + "{" + std::to_string(*value.of) + "}", {{}, 0}, source.loc, std::move(draft),
       *value.shape, picked);
-  graph_.nodes[picked.node].span = source.span;
+  graph_.texts[picked.node] = graph_.texts[value.node];
   picked_[{value.node, *value.of}] = picked.node;
   return picked.node;
 }

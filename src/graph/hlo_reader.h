@@ -238,6 +238,7 @@ class HloReader {
   const ReadOptions& options_;
   const Module& module_;
   Graph graph_;
+  std::shared_ptr<NodeNames> names_ = std::make_shared<NodeNames>();  // of its nodes
   std::optional<support::Diagnostic> error_;
   std::size_t replicas_ = 1;
   std::size_t partitions_ = 1;

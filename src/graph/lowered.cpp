@@ -15,7 +15,7 @@ std::vector<TensorRef> Lowered::tensors() const {
   std::vector<TensorRef> result;
   for (std::uint32_t rank = 0; rank < nodes.size(); ++rank) {
     for (NodeIndex node = 0; node < nodes[rank].size(); ++node) {
-      const std::vector<TermId>& results = nodes[rank][node].results;
+      const std::span<const TermId> results = nodes[rank][node].results;
       for (std::uint32_t i = 0; i < results.size(); ++i) {
         if (results[i] != kNoTerm) {
           result.push_back({rank, node, i});

@@ -32,19 +32,25 @@ Lowerer::Lowerer(const std::vector<Graph>& graphs, egraph::EGraph& target, const
   lit_ = rules.find_op("lit");
   opaque_ = rules.find_op("opaque");
   lowered_.nodes.resize(graphs.size());
+  lowered_.terms.resize(graphs.size());
   for (std::size_t i = 0; i < graphs.size(); ++i) {
     lowered_.graphs.push_back(&graphs[i]);
-    ranks_.push_back(start(graphs[i], lowered_.nodes[i]));
+    ranks_.push_back(start(graphs[i], lowered_.nodes[i], lowered_.terms[i]));
   }
   for (RankState& state : ranks_) {
     const RankState& first = ranks_.front();
     state.operations.reserve(state.graph->nodes.size());
     for (NodeIndex node = 0; node < state.graph->nodes.size(); ++node) {
       const Node& at = state.graph->nodes[node];
-      const bool writes = writes_keywords(at);
       // Mostly the ranks run the same operators.
-      const bool known = node < first.operations.size() && first.graph->nodes[node].op == at.op &&
-                         first.operations[node]->writes_keywords == writes;
+      const Node* like = node < first.operations.size() ? &first.graph->nodes[node] : nullptr;
+      if (like == &at) {
+        state.operations.push_back(first.operations[node]);
+        continue;
+      }
+      const bool writes = writes_keywords(at);
+      const bool known =
+          like != nullptr && like->op == at.op && first.operations[node]->writes_keywords == writes;
       state.operations.push_back(known ? first.operations[node] : &known_operation(at.op, writes));
     }
   }
@@ -62,7 +68,7 @@ bool Lowerer::fail(Diagnostic error) {
 }
 
 bool Lowerer::fail(std::string id, std::uint32_t rank, NodeIndex node, std::string message) {
-  return fail(support::error("graph/" + std::move(id), node_of(rank, node).span, std::move(message)));
+  return fail(support::error("graph/" + std::move(id), graphs_[rank].span(node), std::move(message)));
 }
 
 std::string Lowerer::title(std::uint32_t rank, NodeIndex node) const {
@@ -162,7 +168,7 @@ bool Lowerer::contradiction(std::uint32_t rank, NodeIndex node, std::size_t resu
   const Node& at = node_of(rank, node);
   std::string which = at.several ? "result " + std::to_string(result) + " of " : std::string();
   Diagnostic error =
-      support::error("graph/result-type", at.span,
+      support::error("graph/result-type", graphs_[rank].span(node),
                      which + title(rank, node) + " is recorded as " + tensor::to_string(*at.results[result]) +
                          ", but its operands make it " + tensor::to_string(computed));
   std::vector<std::string> operands;
@@ -194,7 +200,7 @@ void Lowerer::find_sizes(const TensorRef& at, const TensorType& computed) {
 
 bool Lowerer::complain_operands(std::uint32_t rank, NodeIndex node, const Attempt& attempt) {
   Diagnostic error =
-      support::error("graph/operands", node_of(rank, node).span,
+      support::error("graph/operands", graphs_[rank].span(node),
                      "the operands of " + title(rank, node) + " do not fit it: " + attempt.unfit_reason);
   error.notes.push_back({attempt.unfit->span, "by this declaration"});
   return fail(std::move(error));
@@ -208,7 +214,7 @@ bool Lowerer::accept(std::uint32_t rank, NodeIndex node, const Value& value, con
   const std::span<const Value> values = entries(value, at.several);
   const bool unused = values.size() == 1 && values[0].is_none();
   if (values.size() != at.results.size() && !unused) {
-    Diagnostic error = support::error("graph/result-count", at.span,
+    Diagnostic error = support::error("graph/result-count", graphs_[rank].span(node),
                                       title(rank, node) + " records " + std::to_string(at.results.size()) +
                                           (at.results.size() == 1 ? " result" : " results") +
                                           ", its operator has " + std::to_string(values.size()));
@@ -328,10 +334,10 @@ std::int64_t Lowerer::draw(std::uint32_t rank, NodeIndex node) const {
 void Lowerer::record_draws(TermId root, const TensorRef& at) {
   std::set<TermId> given;
   for_each_operand(node_of(at.rank, at.node), [&](NodeIndex operand) {
-    const std::vector<TermId>& terms = ranks_[at.rank].terms(operand);
+    const std::span<const TermId> terms = ranks_[at.rank].terms(operand);
     given.insert(terms.begin(), terms.end());
   });
-  for_each_below({root}, [&](TermId term, const term::NodeView& view) -> std::span<const TermId> {
+  for_each_below({&root, 1}, [&](TermId term, const term::NodeView& view) -> std::span<const TermId> {
     if (given.contains(term)) {
       return {};
     }

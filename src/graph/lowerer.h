@@ -64,7 +64,8 @@ class Lowerer {
   // Calls visit(term, view) for these terms and for what they are made of, each once. It returns the operands
   // to go on with.
   template <class Visit>
-  void for_each_below(std::vector<TermId> todo, const Visit& visit) const {
+  void for_each_below(std::span<const TermId> from, const Visit& visit) const {
+    std::vector<TermId> todo(from.begin(), from.end());
     std::set<TermId> seen;
     while (!todo.empty()) {
       const TermId term = todo.back();

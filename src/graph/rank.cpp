@@ -21,7 +21,7 @@ std::optional<sym::Int> RankState::size_expression(const std::string& text) cons
   return value.is_poison() ? std::nullopt : std::optional(value);
 }
 
-RankState start(const Graph& graph, std::vector<LoweredNode>& nodes) {
+RankState start(const Graph& graph, std::vector<LoweredNode>& nodes, std::vector<TermId>& terms) {
   RankState state;
   state.graph = &graph;
   state.nodes = &nodes;
@@ -34,9 +34,16 @@ RankState start(const Graph& graph, std::vector<LoweredNode>& nodes) {
       }
     }
   };
+  std::size_t results = 0;
+  for (const Node& node : graph.nodes) {
+    results += node.results.size();
+  }
+  terms.assign(results, kNoTerm);
+  std::size_t first = 0;
   for (NodeIndex i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
-    nodes[i].results.assign(node.results.size(), kNoTerm);
+    nodes[i].results = std::span(terms).subspan(first, node.results.size());
+    first += node.results.size();
     if (node.size) {
       add(*node.size);
     }

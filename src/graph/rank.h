@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -90,16 +91,17 @@ struct RankState {
   std::vector<NodeIndex> last_use;  // of each node the last that names it; of outputs beyond all
 
   // The terms of a node's results as they are for the next node.
-  const std::vector<TermId>& terms(NodeIndex node) const {
+  std::span<const TermId> terms(NodeIndex node) const {
     const auto changed = stale.find(node);
-    return changed == stale.end() ? (*nodes)[node].results : changed->second;
+    return changed == stale.end() ? (*nodes)[node].results : std::span<const TermId>(changed->second);
   }
   // An argument that is a size: a number, or an expression in symbols of this graph.
   std::optional<sym::Int> size_expression(const std::string& text) const;
   std::string describe(NodeIndex node) const { return "`" + graph->nodes[node].name + "`"; }
 };
 
-RankState start(const Graph& graph, std::vector<LoweredNode>& nodes);
+// `terms` are those of all results.
+RankState start(const Graph& graph, std::vector<LoweredNode>& nodes, std::vector<TermId>& terms);
 
 // Whether two types agree: `unknown` where sizes are not known to be equal.
 smt::Truth same_type(smt::Oracle& oracle, const tensor::TensorType& a, const tensor::TensorType& b);

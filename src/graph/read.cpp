@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <range/v3/range/conversion.hpp>
 #include <range/v3/view/transform.hpp>
-#include <variant>
+#include <utility>
 
 #include "entangle/support/text.h"
 #include "hlo_reader.h"
@@ -56,37 +55,58 @@ bool Reader::names(const Value& nodes) {
   if (!expect(nodes, Kind::array, "`nodes`")) {
     return false;
   }
-  graph_.nodes.resize(nodes.items.size());
-  graph_.texts.resize(nodes.items.size());
-  raw_.reserve(nodes.items.size());
-  graph_.index.reserve(nodes.items.size());
-  for (std::size_t i = 0; i < nodes.items.size(); ++i) {
+  const auto count = static_cast<NodeIndex>(nodes.items.size());
+  graph_.nodes.reserve(count);
+  graph_.texts.reserve(count);
+  raw_.reserve(count);
+  own_.reserve(count);
+  bool as_in_model = options_.model != nullptr && options_.model->nodes.size() == count;
+  for (NodeIndex i = 0; i < count; ++i) {
     const Value& object = nodes.items[i];
-    Node& node = graph_.nodes[i];
     raw_.push_back(&object);
     if (!expect(object, Kind::object, "a node")) {
       return false;
     }
-    if (in_model(static_cast<NodeIndex>(i))) {
-      copy(static_cast<NodeIndex>(i));
-    } else {
-      if (!text(object, "name", "a node", node.name)) {
-        return false;
-      }
-      const Value& name = *object.find("name");
-      node.span = span(name);
-      graph_.texts[i] = {object.offset, object.end - object.offset, name.offset, false};
+    if (in_model(i)) {
+      share(i);
+    } else if (!name_of(object, i)) {
+      return false;
     }
-    const auto [place, added] = graph_.index.emplace(node.name, static_cast<NodeIndex>(i));
+    as_in_model = as_in_model && graph_.nodes[i].name == options_.model->nodes[i].name;
+  }
+  return look_up(as_in_model);
+}
+
+bool Reader::name_of(const Value& object, NodeIndex at) {
+  own_.push_back(&graph_.nodes.add());
+  if (!text(object, "name", "a node", own_[at]->name)) {
+    return false;
+  }
+  const Value& name = *object.find("name");
+  graph_.texts.push_back({object.offset, object.end - object.offset, name.offset, name.length});
+  return true;
+}
+
+bool Reader::look_up(bool as_in_model) {
+  if (as_in_model) {
+    graph_.names = options_.model->names;
+    return true;
+  }
+  auto names = std::make_shared<NodeNames>();
+  names->reserve(graph_.nodes.size());
+  for (NodeIndex i = 0; i < graph_.nodes.size(); ++i) {
+    const std::string& name = graph_.nodes[i].name;
+    const auto [place, added] = names->emplace(name, i);
     if (!added) {
-      if (in_model(static_cast<NodeIndex>(i))) {
+      if (in_model(i)) {
         return false;  // the model does not fit
       }
-      fail("duplicate-name", *object.find("name"), "two nodes are named " + quoted(node.name));
-      error_->notes.push_back({graph_.nodes[place->second].span, "the other one"});
+      fail("duplicate-name", *raw_[i]->find("name"), "two nodes are named " + quoted(name));
+      error_->notes.push_back({graph_.span(place->second), "the other one"});
       return false;
     }
   }
+  graph_.names = std::move(names);
   return true;
 }
 
@@ -291,23 +311,12 @@ bool Reader::model_fits() const {
   return true;
 }
 
-void Reader::copy(NodeIndex node) {
+void Reader::share(NodeIndex node) {
   const NodeText& from = options_.model->texts[node];
   const std::uint32_t moved = raw_[node]->offset - from.offset;  // modulo 2^32
-  Node& to = graph_.nodes[node];
-  to = options_.model->nodes[node];
-  to.span = support::span_at(file_, from.name + moved, to.span.length);
-  const std::function<void(Arg&)> move = [&](Arg& arg) {
-    arg.offset += moved;
-    if (auto* list = std::get_if<Arg::List>(&arg.data)) {
-      std::ranges::for_each(*list, move);
-    }
-  };
-  std::ranges::for_each(to.args, move);
-  for (auto& [key, arg] : to.kwargs) {
-    move(arg);
-  }
-  graph_.texts[node] = {from.offset + moved, from.length, from.name + moved, true, true};
+  own_.push_back(nullptr);
+  graph_.nodes.add(options_.model->nodes, node);
+  graph_.texts.push_back({from.offset + moved, from.length, from.name + moved, from.name_length, true, true});
 }
 
 support::Result<Graph> parse_graph(support::FileId file, const ReadOptions& options) {

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 10> kNodeKeys = {"name", "op",    "args",
 }  // namespace
 
 bool Reader::argument(const Value& value, NodeIndex user, Arg& out) {
-  out.offset = value.offset;
+  out.offset = value.offset - graph_.texts[user].offset;
   Attr literal;
   switch (value.kind) {
     case Kind::object:
@@ -78,14 +78,14 @@ bool Reader::reference(const Value& value, NodeIndex user, Arg& out) {
       ignore(member.key);
     }
   }
-  const auto found = graph_.index.find(target->text);
-  if (found == graph_.index.end()) {
+  const NodeIndex found = graph_.find(target->text);
+  if (found == kNoNode) {
     return missing(*target, graph_.nodes[user].name);
   }
-  if (found->second >= user) {
-    return too_early(*target, user, found->second);
+  if (found >= user) {
+    return too_early(*target, user, found);
   }
-  out.data = Arg::Ref{found->second};
+  out.data = Arg::Ref{found};
   return true;
 }
 
@@ -98,9 +98,9 @@ bool Reader::missing(const Value& target, const std::string& user) {
 // The nodes a node refers to, by name: also for nodes that are not read yet.
 void Reader::targets(const Value& value, std::vector<NodeIndex>& out) const {
   if (const Value* target = value.is(Kind::object) ? value.find("ref") : nullptr) {
-    const auto found = graph_.index.find(target->text);
-    if (found != graph_.index.end()) {
-      out.push_back(found->second);
+    const NodeIndex found = graph_.find(target->text);
+    if (found != kNoNode) {
+      out.push_back(found);
     }
   }
   for (const Value& item : value.items) {
@@ -152,7 +152,7 @@ bool Reader::too_early(const Value& target, NodeIndex user, NodeIndex later) {
     fail("use-before-definition", target,
          quoted(name) + " refers to " + quoted(target.text) + ", which comes later",
          "nodes are listed in the order in which they run");
-    error_->notes.push_back({graph_.nodes[later].span, quoted(target.text) + " is defined here"});
+    error_->notes.push_back({graph_.span(later), quoted(target.text) + " is defined here"});
     return false;
   }
   std::string chain = quoted(name);
@@ -173,7 +173,7 @@ bool Reader::text(const Value& object, std::string_view key, std::string_view wh
 
 bool Reader::node(NodeIndex at) {
   const Value& object = *raw_[at];
-  Node& node = graph_.nodes[at];
+  Node& node = *own_[at];
   if (object.find("op") == nullptr) {
     require(object, "op", "the node " + quoted(node.name));
     return false;
@@ -213,7 +213,7 @@ bool Reader::node(NodeIndex at) {
     }
     node.loc = loc->text;
   }
-  return results(object, node) && size_of(object, node) && mutates(object, node) && value_of(object, node) &&
+  return results(object, node) && size_of(object, node) && mutates(object, node) && value_of(object, at) &&
          getitem(object, node);
 }
 
@@ -306,7 +306,8 @@ bool Reader::is_numeric(const Attr& value) {
   }
 }
 
-bool Reader::value_of(const Value& object, Node& node) {
+bool Reader::value_of(const Value& object, NodeIndex at) {
+  Node& node = *own_[at];
   const Value* value = object.find("value");
   if (node.op == "constant") {
     const Value* kwargs = object.find("kwargs");
@@ -319,7 +320,7 @@ bool Reader::value_of(const Value& object, Node& node) {
     return true;
   }
   Arg arg;
-  if (!argument(*value, node_of(node), arg)) {
+  if (!argument(*value, at, arg)) {
     return false;
   }
   if (arg.literal() == nullptr || !is_numeric(*arg.literal())) {

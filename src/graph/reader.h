@@ -70,14 +70,16 @@ class Reader {
   bool text(const json::Value& object, std::string_view key, std::string_view where, std::string& out);
   // Names and places of all nodes, so that references can be told apart from mistakes.
   bool names(const json::Value& nodes);
+  bool name_of(const json::Value& object, NodeIndex at);
+  // By their names: those of the model, if they are the same.
+  bool look_up(bool as_in_model);
   bool node(NodeIndex at);
   bool size_of(const json::Value& object, Node& node);
   bool mutates(const json::Value& object, Node& node);
   // Whether nested lists have this shape from axis `axis` on; scalars are counted.
   static bool fits(const tensor::Attr& value, const tensor::Shape& shape, std::size_t axis);
   static bool is_numeric(const tensor::Attr& value);
-  bool value_of(const json::Value& object, Node& node);
-  NodeIndex node_of(const Node& node) const { return static_cast<NodeIndex>(&node - graph_.nodes.data()); }
+  bool value_of(const json::Value& object, NodeIndex at);
   bool getitem(const json::Value& object, const Node& node);
 
   // --- the graph
@@ -94,12 +96,13 @@ class Reader {
   // Whether the nodes that stand in the model mean here what they mean there: what they refer to has the
   // places that it has there, and what they pick from is the same.
   bool model_fits() const;
-  void copy(NodeIndex node);
+  void share(NodeIndex node);
 
   support::FileId file_;
   ReadOptions options_;
   Graph graph_;
   std::vector<const json::Value*> raw_;
+  std::vector<Node*> own_;  // null: the node stands in the model
   std::set<std::string> unknown_;
   support::Span first_unknown_;
   std::optional<support::Diagnostic> error_;

@@ -4,17 +4,6 @@
 #include <iterator>
 
 namespace entangle::infer {
-namespace {
-
-template <class T>
-void append(std::vector<T>& to, std::vector<T>& from) {
-  to.insert(to.end(), from.begin(), from.end());
-  from.clear();
-  from.shrink_to_fit();
-}
-
-}  // namespace
-
 void Joint::close_distributed() {
   distributed_end_ = static_cast<TermId>(graph_.term_count());
 }
@@ -28,23 +17,43 @@ void Joint::catch_up() {
     const auto [kept, gone] = log[seen_merges_];
     Entry& to = entries_[kept];
     Entry& from = entries_[gone];
-    append(to.owners, from.owners);
-    append(to.relations, from.relations);
+    append_owners(to, from);
+    if (to.relations == 0) {
+      to.relations = from.relations;
+    } else if (from.relations != 0) {
+      const std::vector<TermId>& more = lists_[from.relations];
+      std::vector<TermId>& relations = lists_[to.relations];
+      relations.insert(relations.end(), more.begin(), more.end());
+    }
     to.resolved = to.resolved || from.resolved;
     to.result = to.result || from.result;
     constant_[kept] = Constant::unknown;
   }
 }
 
-void Joint::add_owner(TermId id, const Owner& owner) {
-  Entry& e = entry(id);
-  e.owners.push_back(owner);
-  e.resolved = true;
-  graph_.set_named(id);
+void Joint::append_owners(Entry& to, const Entry& from) {
+  if (from.owners != 0) {
+    (to.owners == 0 ? to.first_owner : owners_[to.last_owner].next) = from.first_owner;
+    to.last_owner = from.last_owner;
+    to.owners += from.owners;
+  }
 }
 
-const std::vector<Owner>& Joint::owners(TermId id) {
-  return entry(id).owners;
+std::vector<TermId>& Joint::list(std::uint32_t& number) {
+  if (number == 0) {
+    number = static_cast<std::uint32_t>(lists_.size());
+    lists_.emplace_back();
+  }
+  return lists_[number];
+}
+
+void Joint::add_owner(TermId id, const Owner& owner) {
+  const auto at = static_cast<std::uint32_t>(owners_.size());
+  owners_.push_back({owner});
+  Entry& e = entry(id);
+  append_owners(e, {.first_owner = at, .last_owner = at, .owners = 1});
+  e.resolved = true;
+  graph_.set_named(id);
 }
 
 std::uint8_t Joint::find_traits(TermId term) const {
@@ -74,7 +83,9 @@ const std::vector<TermId>& Joint::layouts(TermId id) {
   Entry& e = entry(id);
   if (const std::uint32_t version = graph_.version(id); e.layouts_version != version) {
     e.layouts_version = version;
-    e.layouts.clear();
+    if (e.layouts != 0) {
+      lists_[e.layouts].clear();
+    }
     for (const TermId member : members(id)) {
       const std::uint8_t known = traits(member);
       if ((known & kLeaf) != 0) {
@@ -82,11 +93,11 @@ const std::vector<TermId>& Joint::layouts(TermId id) {
       }
       const std::size_t operands = graph_.original(member).children.size();
       if (operands == 0 ? (known & kRandom) == 0 : (known & kLayout) != 0 && operands == 1) {
-        e.layouts.push_back(member);
+        list(e.layouts).push_back(member);
       }
     }
   }
-  return e.layouts;
+  return lists_[e.layouts];
 }
 
 void Joint::set_resolved(TermId id) {
@@ -103,14 +114,15 @@ bool Joint::resolved(TermId id) {
 }
 
 const std::vector<TermId>& Joint::relations(TermId id) {
-  return entry(id).relations;
+  return lists_[entry(id).relations];
 }
 
 void Joint::add_relation(TermId application) {
   Entry& e = entry(application);
   e.resolved = true;
-  if (std::ranges::find(e.relations, application) == e.relations.end()) {
-    e.relations.push_back(application);
+  std::vector<TermId>& relations = list(e.relations);
+  if (std::ranges::find(relations, application) == relations.end()) {
+    relations.push_back(application);
   }
 }
 

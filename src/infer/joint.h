@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
@@ -43,8 +44,43 @@ class Joint {
   TermId distributed_end() const { return distributed_end_; }
   // Says that the class of `id` is a tensor of a rank.
   void add_owner(TermId id, const Owner& owner);
-  const std::vector<Owner>& owners(TermId id);
-  bool is_tensor(TermId id) { return !owners(id).empty(); }
+  // In the order in which they came.
+  class Owners {
+   public:
+    class Iterator {
+     public:
+      using value_type = Owner;
+      using difference_type = std::ptrdiff_t;
+      Iterator() = default;
+      Iterator(const Joint& joint, std::uint32_t at) : joint_(&joint), at_(at) {}
+      const Owner& operator*() const { return joint_->owners_[at_].owner; }
+      Iterator& operator++() {
+        at_ = joint_->owners_[at_].next;
+        return *this;
+      }
+      Iterator operator++(int) { return std::exchange(*this, Iterator(*joint_, joint_->owners_[at_].next)); }
+      bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+     private:
+      const Joint* joint_ = nullptr;
+      std::uint32_t at_ = kNone;
+    };
+    Owners(const Joint& joint, std::uint32_t first, std::uint32_t count)
+        : begin_(joint, first), end_(joint, kNone), count_(count) {}
+    Iterator begin() const { return begin_; }
+    Iterator end() const { return end_; }
+    std::size_t size() const { return count_; }
+
+   private:
+    Iterator begin_, end_;
+    std::size_t count_;
+  };
+  // Valid until something is joined.
+  Owners owners(TermId id) {
+    const Entry& e = entry(id);
+    return {*this, e.first_owner, e.owners};
+  }
+  bool is_tensor(TermId id) { return entry(id).owners != 0; }
   // Of a use of the class, another operand of the application that was not constant when it was first
   // asked for: kNoTerm when there is none, or when it can do without, since it only rearranges. (A class may
   // have thousands of users, all operands of which are to be looked up.)
@@ -141,10 +177,12 @@ class Joint {
   }
 
  private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   struct Entry {
-    std::vector<Owner> owners;
-    std::vector<TermId> relations;
-    std::vector<TermId> layouts;
+    std::uint32_t first_owner = kNone, last_owner = kNone;
+    std::uint32_t owners = 0;     // how many
+    std::uint32_t relations = 0;  // of lists_
+    std::uint32_t layouts = 0;
     std::uint32_t layouts_version = 0;  // of the class when they were collected
     bool resolved = false;
     bool result = false;
@@ -162,7 +200,16 @@ class Joint {
   };
   static constexpr TermId kNotAsked = kNoTerm - 1;
 
+  struct OwnerEntry {
+    Owner owner;
+    std::uint32_t next = kNone;  // of the same class
+  };
+
   void catch_up();
+  // The owners of another class behind those of this one.
+  void append_owners(Entry& to, const Entry& from);
+  // The list with this number, which becomes that of a new one if it is 0.
+  std::vector<TermId>& list(std::uint32_t& number);
   Entry& entry(TermId id) {
     refresh();
     return entries_[graph_.find(id)];
@@ -190,7 +237,9 @@ class Joint {
   IdPool ids_;
   IdQueue queue_;
   TermId distributed_end_ = 0;
-  std::vector<Entry> entries_;        // by term id; the data of a class is at its canonical id
+  std::vector<Entry> entries_;  // by term id; the data of a class is at its canonical id
+  std::vector<OwnerEntry> owners_;
+  std::deque<std::vector<TermId>> lists_{1};  // the first is that of a class without
   std::vector<Constant> constant_;    // likewise, unless the class has changed since; asked for all the time
   std::vector<std::uint8_t> traits_;  // by term id; 0: not asked for
   std::vector<TermId> others_;        // by use

@@ -193,7 +193,7 @@ void Memo::number_ranks(const std::vector<std::size_t>& places, MemoKey& key) {
 }
 
 void Memo::add_class(TermId id, Names& names, Names& places, std::vector<std::size_t>& ranks, MemoKey& key) {
-  const std::vector<Owner>& owners = joint_.owners(id);
+  const Joint::Owners owners = joint_.owners(id);
   const std::uint64_t known = static_cast<std::uint64_t>(joint_.is_distributed(id)) * 2 +
                               static_cast<std::uint64_t>(joint_.is_result(id));
   key.push_back(kClass);

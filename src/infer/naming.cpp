@@ -114,6 +114,7 @@ DistributedNames::DistributedNames(const graph::Lowered& lowered, Joint& joint)
       of_rank[output] = true;
     }
   }
+  first_.resize(graph_.term_count(), kNone);
   Numbers names;
   Numbers places;
   const auto number = [](Numbers& table, std::string_view text, std::uint64_t more) {
@@ -123,7 +124,7 @@ DistributedNames::DistributedNames(const graph::Lowered& lowered, Joint& joint)
   struct Known {
     std::uint32_t name = kNoNode, place = kNoNode;
   };
-  const std::vector<graph::Node>& first = lowered.graphs.front()->nodes;
+  const graph::Nodes& first = lowered.graphs.front()->nodes;
   std::vector<Known> of_first(first.size());
   for (const TensorRef& tensor : lowered.tensors()) {
     const TermId term = lowered.term(tensor);
@@ -132,15 +133,16 @@ DistributedNames::DistributedNames(const graph::Lowered& lowered, Joint& joint)
     }
     const graph::Node& node = lowered.node(tensor);
     const auto index = static_cast<std::uint32_t>(tensors_.size());
-    first_.emplace(term, tensors_.size());
+    first_[term] = std::min(first_[term], index);
     tensors_.push_back(tensor);
     output_.push_back(outputs[tensor.rank][tensor.node]);
     const bool alike = tensor.result == 0 && tensor.node < first.size();
     Known numbers = alike ? of_first[tensor.node] : Known();
-    if (numbers.name == kNoNode || node.name != first[tensor.node].name) {
+    const bool same = alike && &node == &first[tensor.node];
+    if (numbers.name == kNoNode || (!same && node.name != first[tensor.node].name)) {
       numbers.name = number(names, node.name, tensor.result);
     }
-    if (numbers.place == kNoNode || node.op != first[tensor.node].op) {
+    if (numbers.place == kNoNode || (!same && node.op != first[tensor.node].op)) {
       numbers.place = number(places, node.op, std::uint64_t{tensor.node} << 32 | tensor.result);
     }
     if (alike && tensor.rank == 0) {
@@ -153,7 +155,7 @@ DistributedNames::DistributedNames(const graph::Lowered& lowered, Joint& joint)
 void DistributedNames::look_inside() const {
   inside_.emplace();
   for (const TensorRef& tensor : tensors_) {
-    const auto known = [&](TermId t) { return first_.contains(t) || inside_->contains(t); };
+    const auto known = [&](TermId t) { return is_tensor(t) || inside_->contains(t); };
     for_each_inside(graph_, lowered_.term(tensor), known, [&](TermId t) { inside_->emplace(t, tensor); });
   }
 }
@@ -181,14 +183,14 @@ std::string DistributedNames::name(const std::vector<Owner>& owners, bool prefer
 }
 
 Place DistributedNames::place(TermId term) const {
-  const auto named = first_.find(term);
-  if (named == first_.end() && !inside_) {
+  const bool named = is_tensor(term);
+  if (!named && !inside_) {
     look_inside();
   }
-  if (named == first_.end() && !inside_->contains(term)) {
+  if (!named && !inside_->contains(term)) {
     return {};
   }
-  const TensorRef& tensor = named != first_.end() ? tensors_[named->second] : inside_->at(term);
+  const TensorRef& tensor = named ? tensors_[first_[term]] : inside_->at(term);
   const graph::Node& node = lowered_.node(tensor);
   const std::string result = node.several ? "[" + std::to_string(tensor.result) + "]" : "";
   return {static_cast<int>(tensor.rank), node.name + result, node.op, node.loc, {}};

@@ -46,6 +46,7 @@ class DistributedNames {
   std::string name(const graph::TensorRef& tensor) const;
 
  private:
+  bool is_tensor(TermId term) const { return term < first_.size() && first_[term] != kNone; }
   // Where the values inside lowerings are computed: found when somebody asks for the first.
   void look_inside() const;
 
@@ -53,7 +54,8 @@ class DistributedNames {
   const EGraph& graph_;
   std::vector<graph::TensorRef> tensors_;
   std::vector<bool> output_;
-  std::unordered_map<TermId, std::size_t> first_;  // term as built -> tensor
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  std::vector<std::uint32_t> first_;  // by term as built: its first tensor
   // Values inside a lowering: the first node.
   mutable std::optional<std::unordered_map<TermId, graph::TensorRef>> inside_;
 };

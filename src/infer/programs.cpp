@@ -307,6 +307,15 @@ Result<support::Unit> lower_sequential(Programs& programs) {
   return support::Unit{};
 }
 
+// A guess how many terms both programs make: most nodes one each.
+std::size_t usual_terms(const Programs& programs) {
+  std::size_t nodes = programs.sequential_graph().nodes.size();
+  for (const graph::Graph& rank : programs.ranks) {
+    nodes += rank.nodes.size();
+  }
+  return nodes + nodes / 4;
+}
+
 // Lowers both programs under the facts known so far; the sequential one unless the ranks disagree.
 Result<support::Unit> lower_both(Programs& programs, const Engine& engine) {
   programs.names.reset();
@@ -317,6 +326,7 @@ Result<support::Unit> lower_both(Programs& programs, const Engine& engine) {
   programs.oracle = std::make_unique<smt::Oracle>(programs.resolved.facts);
   programs.typing = std::make_unique<term::Typing>(*engine.rules, *programs.oracle);
   programs.graph = std::make_unique<EGraph>(*programs.typing, *programs.oracle);
+  programs.graph->reserve(usual_terms(programs));
   programs.joint = std::make_unique<Joint>(*programs.graph);
   programs.calls = {};
   programs.drawn_elsewhere.clear();

@@ -62,7 +62,7 @@ std::vector<const TensorType*> pointers(const std::vector<TensorType>& types) {
 }  // namespace
 
 const TensorType& type_of(const graph::Graph& graph, graph::NodeIndex index, Span span) {
-  const graph::Node& node = graph.nodes.at(index);
+  const graph::Node& node = graph.nodes[index];
   if (node.several || node.results.size() != 1 || !node.results[0]) {
     fail(Problem::several_results, span,
          "`" + node.name + "` (" + node.op + ") " + (node.several ? "has several results" : "has no result"),

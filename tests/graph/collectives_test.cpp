@@ -25,7 +25,7 @@ struct Several {
     result = std::move(*lowered);
   }
   TermId term(std::size_t rank, const std::string& name) const {
-    return result.nodes[rank][graphs[rank].find(name)].results.at(0);
+    return result.nodes[rank][graphs[rank].find(name)].results[0];
   }
   std::string print(std::size_t rank, const std::string& name) const {
     return world.target.print(term(rank, name));

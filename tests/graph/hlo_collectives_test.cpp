@@ -182,8 +182,8 @@ TEST_CASE("one module of all ranks is read once") {
     CHECK(copied.groups ==
           std::vector<Group>{{"{{0,2},{1,3}}", rank % 2 == 0 ? std::vector<std::size_t>{0, 2}
                                                              : std::vector<std::size_t>{1, 3}}});
-    CHECK(copied.nodes[1].span.file == copied.file);
-    CHECK(copied.nodes[1].span.line == alone.nodes[1].span.line);
+    CHECK(copied.span(1).file == copied.file);
+    CHECK(copied.span(1).line == alone.span(1).line);
   }
 }
 

@@ -45,9 +45,9 @@ TEST_CASE("a module keeps its name, inputs, outputs, places and types") {
   const Node& negated = read.nodes[2];
   CHECK(shown(read, negated) == "neg = hlo.negate(%x.1) : f32[2, 8]");
   CHECK(negated.loc == "model.py:17");
-  CHECK(negated.span.line == 12);
-  CHECK(negated.span.column == 4);
-  CHECK(negated.span.length == 3);
+  CHECK(read.span(2).line == 12);
+  CHECK(read.span(2).column == 4);
+  CHECK(read.span(2).length == 3);
   CHECK(read.find("neg") == 2);
 }
 

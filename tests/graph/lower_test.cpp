@@ -31,7 +31,7 @@ struct One {
         result(lowered(world, graphs, options)) {}
 
   const LoweredNode& node(const std::string& name) const { return result.nodes[0][graphs[0].find(name)]; }
-  TermId term(const std::string& name) const { return node(name).results.at(0); }
+  TermId term(const std::string& name) const { return node(name).results[0]; }
   std::string print(const std::string& name) const { return world.target.print(term(name)); }
   Kind kind(const std::string& name) const { return node(name).kind; }
 
@@ -292,8 +292,8 @@ TEST_CASE("the same symbol of two files is not the same argument") {
     return shared = shared == kNoTerm ? world.target.leaf(type, "w") : shared;
   };
   const Lowered result = lowered(world, graphs, options);
-  CHECK(result.nodes[0][0].results == result.nodes[1][0].results);
-  CHECK(result.nodes[0][3].results != result.nodes[1][3].results);
+  CHECK(result.nodes[0][0].results[0] == result.nodes[1][0].results[0]);
+  CHECK(result.nodes[0][3].results[0] != result.nodes[1][3].results[0]);
 }
 
 TEST_CASE("random operators and uninitialised memory are unknowns of their own") {

@@ -60,8 +60,8 @@ TEST_CASE("a graph keeps its header, nodes and places") {
   CHECK(y.loc == "model.py:17");
   CHECK(y.args.at(0).ref()->node == 0);
   CHECK(y.results.at(0) == tensor::TensorType{{2, 8}, DType::bf16});
-  CHECK(y.span.line == 5);
-  CHECK(y.span.column == 12);
+  CHECK(graph->span(1).line == 5);
+  CHECK(graph->span(1).column == 12);
   CHECK(graph->find("y") == 1);
   CHECK(graph->find("z") == kNoNode);
 }
@@ -236,9 +236,10 @@ std::string described(const support::Result<Graph>& graph) {
   for (NodeIndex k = 0; k < graph->nodes.size(); ++k) {
     const Node& node = graph->nodes[k];
     const NodeText& text = graph->texts[k];
+    const support::Span span = graph->span(k);
     result += node.name + " " + node.op + " " + node.loc;
     for (const std::uint32_t number :
-         {node.span.line, node.span.column, node.span.length, text.offset, text.length, text.name}) {
+         {span.line, span.column, span.length, text.offset, text.length, text.name}) {
       result += " " + std::to_string(number);
     }
     for (const Arg& arg : node.args) {
@@ -292,6 +293,29 @@ TEST_CASE("a graph reads the same with the graph of another rank for a model") {
   const support::Result<Graph> model = parse(text_of(lines), {0});
   REQUIRE(model.ok());
   CHECK(std::ranges::count_if(model->texts, &NodeText::repeatable) == 7);  // not s, u, r
+
+  // The nodes are those of the model, and stay when it goes; so are the names where all are the same.
+  const Nodes copy = model->nodes;
+  CHECK(&copy[3] == &model->nodes[3]);
+  std::optional<Graph> second;
+  {
+    const support::Result<Graph> first = parse(text_of(lines), {0});
+    second = std::move(*parse(text_of(lines), {1, false, &*first}));
+    for (NodeIndex k = 0; k < first->nodes.size(); ++k) {
+      CHECK((&second->nodes[k] == &first->nodes[k]) == first->texts[k].repeatable);
+    }
+    CHECK(second->names == first->names);
+    std::vector<std::string> renamed = lines;
+    renamed.back().replace(renamed.back().find("\"y\""), 3, "\"w\"");
+    renamed[0].replace(renamed[0].find("\"y\""), 3, "\"w\"");
+    const support::Result<Graph> other = parse(text_of(renamed), {1, false, &*first});
+    REQUIRE(other.ok());
+    CHECK(other->names != first->names);
+    CHECK(other->find("w") == 9);
+    CHECK(other->find("y") == kNoNode);
+  }
+  CHECK(second->nodes[5].kwargs[0].first == "group");
+  CHECK(second->find("q") == 5);
 
   std::mt19937 random(1);
   const auto below = [&](std::size_t count) { return random() % count; };

@@ -82,7 +82,7 @@ std::string recipe_difference(const std::vector<Graph>& graphs, const std::strin
   }
   for (std::size_t rank = 0; rank < graphs.size(); ++rank) {
     for (NodeIndex node = 0; node < graphs[rank].nodes.size(); ++node) {
-      if (a->nodes[rank][node].results != b->nodes[rank][node].results) {
+      if (!std::ranges::equal(a->nodes[rank][node].results, b->nodes[rank][node].results)) {
         return "the results of " + graphs[rank].nodes[node].name;
       }
     }

@@ -40,7 +40,7 @@ class GraphBuilder {
     const auto before = static_cast<graph::NodeIndex>(graph_.nodes.size());
     graph_.outputs.push_back(add(name, "op", shape, DType::f32));
     for (graph::NodeIndex node = 0; node < before; ++node) {
-      graph_.nodes.back().args.push_back({graph::Arg::Ref{node}, 0});
+      last_->args.push_back({graph::Arg::Ref{node}, 0});
     }
     return *this;
   }
@@ -63,11 +63,14 @@ class GraphBuilder {
     node.op = op;
     node.results = {type};
     const auto index = static_cast<graph::NodeIndex>(graph_.nodes.size());
-    graph_.index[name] = index;
-    graph_.nodes.push_back(std::move(node));
+    last_ = &graph_.nodes.add(std::move(node));
+    names_->emplace(last_->name, index);
+    graph_.names = names_;
     return index;
   }
   Graph graph_;
+  std::shared_ptr<graph::NodeNames> names_ = std::make_shared<graph::NodeNames>();
+  graph::Node* last_ = nullptr;
 };
 
 struct Setup {

@@ -108,7 +108,7 @@ class Job {
     for (const auto& [name, data] : inputs.items()) {
       const graph::NodeIndex node = graphs_[rank].find(name);
       if (node == graph::kNoNode) continue;
-      const graph::TermId leaf = lowered.nodes[rank][node].results.at(0);
+      const graph::TermId leaf = lowered.nodes[rank][node].results[0];
       eval::RealArray array;
       for (const sym::Int size : terms_.type(leaf).shape) array.shape.push_back(size.value());
       for (const Json& element : data) array.elements.push_back(number(element));

@@ -99,6 +99,8 @@ class EGraph final : public term::Store {
   // An empty e-graph for the rules of another, whose compiled form it shares.
   EGraph(const EGraph& like, smt::Oracle& oracle);
   ~EGraph() override;
+  // Makes room for about so many terms.
+  void reserve(std::size_t terms);
   EGraph(const EGraph&) = delete;
   EGraph& operator=(const EGraph&) = delete;
 

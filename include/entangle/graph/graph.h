@@ -9,8 +9,11 @@
 // `rank` stands for the number of the rank that runs the graph and is replaced by it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,7 +42,7 @@ struct Arg {
   };
   using List = std::vector<Arg>;
   std::variant<tensor::Attr, Ref, List> data;
-  std::uint32_t offset = 0;  // of its text in the file
+  std::uint32_t offset = 0;  // of its text, from that of its node on
 
   const tensor::Attr* literal() const { return std::get_if<tensor::Attr>(&data); }
   const Ref* ref() const { return std::get_if<Ref>(&data); }
@@ -74,9 +77,61 @@ struct Node {
   std::string marks;                  // tells it apart from its like where nothing describes it
   std::string unknown;                // why not even the operands determine the results; "" where they do
   std::string loc;                    // source line, "" when unknown
-  support::Span span;                 // of its name in the file
 
   const Arg* kwarg(std::string_view key) const;
+};
+
+// The nodes of a graph, in order. Lists may have nodes in common: what is added to one is its own until the
+// list is copied, or a node of it added to another list; from then on it must not be changed.
+class Nodes {
+ public:
+  class Iterator {
+   public:
+    using value_type = Node;
+    using difference_type = std::ptrdiff_t;
+    Iterator() = default;
+    explicit Iterator(const Node* const* at) : at_(at) {}
+    const Node& operator*() const { return **at_; }
+    const Node* operator->() const { return *at_; }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    Iterator operator++(int) { return Iterator(at_++); }
+    Iterator operator+(difference_type n) const { return Iterator(at_ + n); }
+    bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+   private:
+    const Node* const* at_ = nullptr;
+  };
+
+  Nodes() = default;
+  Nodes(const Nodes& other);
+  Nodes(Nodes&&) = default;
+  Nodes& operator=(Nodes other);
+
+  void reserve(std::size_t count) { nodes_.reserve(count); }
+  // Its own.
+  Node& add(Node node = {});
+  // The last of its own.
+  Node& last() { return own_->back(); }
+  // One that `other` has, too.
+  void add(const Nodes& other, NodeIndex node);
+
+  const Node& operator[](std::size_t node) const { return *nodes_[node]; }
+  std::size_t size() const { return nodes_.size(); }
+  bool empty() const { return nodes_.empty(); }
+  const Node& back() const { return *nodes_.back(); }
+  Iterator begin() const { return Iterator(nodes_.data()); }
+  Iterator end() const { return Iterator(nodes_.data() + nodes_.size()); }
+
+ private:
+  using Block = std::deque<Node>;
+  void keep(const Nodes& other);
+
+  std::vector<const Node*> nodes_;
+  std::shared_ptr<Block> own_;                      // none: no node is
+  std::vector<std::shared_ptr<const Block>> kept_;  // where the others are
 };
 
 // Whether a node picks one result of another.
@@ -108,18 +163,15 @@ struct Group {
   bool operator==(const Group&) const = default;
 };
 
-// Names are looked up as they stand in a text.
-struct NameHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view name) const noexcept { return std::hash<std::string_view>()(name); }
-};
+// Nodes by their names, which belong to the nodes.
+using NodeNames = std::unordered_map<std::string_view, NodeIndex>;
 
 // Where a node stands in its file.
 struct NodeText {
   std::uint32_t offset = 0, length = 0;
-  std::uint32_t name = 0;   // where its name begins
-  bool repeatable = false;  // it means the same in the graph of another rank
-  bool repeated = false;    // it stands letter by letter in the model's file, as the node with this number
+  std::uint32_t name = 0, name_length = 0;  // the offset in the file
+  bool repeatable = false;                  // it means the same in the graph of another rank
+  bool repeated = false;  // it stands letter by letter in the model's file, as the node with this number
 };
 
 struct Graph {
@@ -133,15 +185,19 @@ struct Graph {
   std::string symbol_prefix;
   std::vector<Group> groups;
   std::vector<Group> all_groups;  // of a module that every rank runs: also those without this rank
-  std::vector<Node> nodes;
+  Nodes nodes;
   std::vector<NodeText> texts;  // of the nodes
   std::vector<NodeIndex> inputs;
   std::vector<NodeIndex> outputs;  // null outputs are left out; an output may be listed twice
   std::vector<support::Diagnostic> warnings;
-  std::unordered_map<std::string, NodeIndex, NameHash, std::equal_to<>> index;  // by name
+  // Graphs with nodes of the same names in the same order may have it in common.
+  std::shared_ptr<const NodeNames> names = std::make_shared<NodeNames>();
 
   // kNoNode when there is none.
   NodeIndex find(std::string_view node_name) const;
+  // Of the name of a node, and of one of its arguments, in the file.
+  support::Span span(NodeIndex node) const;
+  support::Span span(NodeIndex node, const Arg& arg) const;
   const Group* find_group(std::string_view group_name) const;
   std::vector<std::string> node_names() const;
   // Whether a size is a symbol that no node before this one mentions: the node's result is what defines it.

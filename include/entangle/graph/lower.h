@@ -24,6 +24,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -58,7 +59,7 @@ enum class Kind : std::uint8_t {
 
 // One node of one rank.
 struct LoweredNode {
-  std::vector<TermId> results;  // kNoTerm: None
+  std::span<TermId> results;  // of Lowered::terms; kNoTerm: None
   Kind kind = Kind::none;
   std::string reason;                   // opaque, blocked: why
   const rules::Lowering* by = nullptr;  // the declaration that applied, if one did
@@ -115,8 +116,13 @@ struct Mismatch {
 };
 
 struct Lowered {
+  Lowered() = default;
+  Lowered(Lowered&&) = default;
+  Lowered& operator=(Lowered&&) = default;
+
   std::vector<const Graph*> graphs;
   std::vector<std::vector<LoweredNode>> nodes;  // [rank][node]
+  std::vector<std::vector<TermId>> terms;       // [rank], of all results
   std::optional<Mismatch> mismatch;             // nodes behind it are not lowered
   std::vector<OpaqueUse> opaque;
   std::vector<std::string> opaque_ops;  // their operators, each once, sorted: "taken as a pure function"
