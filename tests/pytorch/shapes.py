@@ -1,6 +1,7 @@
 """Cases of frameworks/pytorch/layout.rules and random.rules."""
 import torch
 
+from harness import Known
 from pointwise import bools, f32, f64, i64, ints, positive, real
 
 LAST = 9223372036854775807
@@ -105,6 +106,11 @@ def views(s):
     s.case("aten.repeat_interleave.self_int", x, 2, 1)
     s.case("aten.repeat_interleave.self_int", x, 3, -1)
     s.case("aten.repeat_interleave.self_int", real(2, 3), 2)
+    twice = Known(torch.tensor([2, 2, 2]))
+    s.case("aten.repeat_interleave.Tensor", twice)
+    s.case("aten.repeat_interleave.Tensor", twice, output_size=6)
+    s.case("aten.repeat_interleave.self_Tensor", real(2, 3), twice, 1)
+    s.case("aten.repeat_interleave.self_Tensor", real(3, 2), twice, -2, output_size=6)
     s.case("aten.unfold.default", real(2, 8), 1, 2, 2)
     s.case("aten.unfold.default", real(2, 7), -1, 3, 2)
     s.case("aten.diagonal.default", real(3, 4))

@@ -1,4 +1,5 @@
 """The programs of verdicts.py: what `build` makes for the sequential program and for a rank; `p.broken(what)` is where it goes wrong."""
+from algebra_kinds import algebra_cases
 from attention_kinds import attention_cases
 from layer_kinds import layer_cases
 from loss_kinds import loss_cases
@@ -12,3 +13,4 @@ def cases():
     yield from training_cases()
     yield from loss_cases()
     yield from sequence_cases()
+    yield from algebra_cases()
