@@ -1,15 +1,12 @@
 #include "cli/prove_command.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 
 #include "cli/ledger.h"
 #include "cli/progress_line.h"
@@ -19,6 +16,7 @@
 #include "entangle/smt/query_cache.h"
 #include "entangle/support/diagnostic.h"
 #include "entangle/support/output_file.h"
+#include "entangle/support/parallel.h"
 #include "entangle/support/text.h"
 
 namespace entangle::cli {
@@ -175,50 +173,38 @@ class Prove {
 
   // Works on several at a time; they are shown in order.
   void work(const rules::RuleSet& rules, const prove::Claims& claims) {
-    std::mutex mutex;
-    std::condition_variable done;
-    std::size_t next = 0;
-    const auto worker = [&] {
-      for (;;) {
-        std::size_t mine = 0;
-        {
-          const std::lock_guard lock(mutex);
-          while (next < tasks_.size() && tasks_[next].result) ++next;
-          if (next == tasks_.size()) return;
-          mine = next++;
-        }
-        const Task& task = tasks_[mine];
-        Result result = task.lemma != nullptr ? prove::examine(rules, *task.lemma, options())
-                                              : prove::examine(claims, *task.claim, options());
-        const std::lock_guard lock(mutex);
-        tasks_[mine].result = std::move(result);
-        changed_ = true;
-        done.notify_one();
-      }
-    };
-    std::vector<std::thread> threads;
-    const bool any = std::ranges::any_of(tasks_, [](const Task& task) { return !task.result; });
+    std::vector<Task*> open;
+    for (Task& task : tasks_) {
+      if (!task.result) open.push_back(&task);
+    }
+    changed_ = !open.empty();
     // The solver's answers are read only where something is to be proved.
-    if (any && !arguments_.cache.empty() && !report(smt::QueryCache::shared().load(in_cache(kAnswers)))) {
+    if (changed_ && !arguments_.cache.empty() &&
+        !report(smt::QueryCache::shared().load(in_cache(kAnswers)))) {
       code_ = worst(code_, ExitCode::bad_input);
     }
-    for (std::size_t k = 0; any && k < arguments_.jobs; ++k) threads.emplace_back(worker);
+    support::WorkAhead ahead(open.size(), arguments_.jobs, [&](std::size_t k) {
+      Task& task = *open[k];
+      task.result = task.lemma != nullptr ? prove::examine(rules, *task.lemma, options())
+                                          : prove::examine(claims, *task.claim, options());
+    });
     ProgressLine line;
+    std::size_t next_open = 0;
     for (std::size_t k = 0; k < tasks_.size(); ++k) {
       const Task& task = tasks_[k];
-      std::unique_lock lock(mutex);
-      if (!task.result) {
-        line.show(std::to_string(k) + " of " + std::to_string(tasks_.size()) + ": " + task.name);
+      if (next_open < open.size() && open[next_open] == &task) {
+        if (!ahead.has_ended(next_open)) {
+          line.show(std::to_string(k) + " of " + std::to_string(tasks_.size()) + ": " + task.name);
+        }
+        ahead.wait(next_open++);
+        line.clear();
       }
-      done.wait(lock, [&] { return task.result.has_value(); });
-      line.clear();
       if (!task.key.empty()) ledger_.add(task.key, *task.result);
       if (k == 0 || (task.claim != nullptr) != (tasks_[k - 1].claim != nullptr)) {
         show_header(k > 0, task.claim != nullptr ? "claim" : "lemma");
       }
       show(*task.result);
     }
-    for (std::thread& thread : threads) thread.join();
   }
 
   void show_header(bool apart, const char* what) const {

@@ -15,6 +15,12 @@ struct Concrete : IntegerIndex {
   using Truth = bool;
 
   static Number choose(bool condition, const Number& a, const Number& b) { return condition ? a : b; }
+  // An integer that is known: what overflowed is none.
+  static std::int64_t whole(sym::Int value) {
+    const std::optional<std::int64_t> constant = value.constant();
+    if (!constant) throw Undefined{value.is_poison() ? "a number that is too large" : "a symbolic size"};
+    return *constant;
+  }
   // Nothing is said of numbers without an order (NaN) but that they differ.
   template <class T>
   static bool compare(rules::Operation operation, const T& a, const T& b) {
@@ -22,21 +28,25 @@ struct Concrete : IntegerIndex {
       case rules::Operation::equal:
         return a == b;
       case rules::Operation::less:
-        return before(a, b);
+        return a < b;
       case rules::Operation::less_equal:
-        return before(a, b) || a == b;
+        return a < b || a == b;
       case rules::Operation::greater:
-        return before(b, a);
+        return b < a;
       default:
-        return before(b, a) || a == b;
+        return b < a || a == b;
     }
   }
+  static bool compare(rules::Operation operation, sym::Int a, sym::Int b) {
+    return compare(operation, whole(a), whole(b));
+  }
   static bool divides(sym::Int k, sym::Int n) {
-    return k.value() == 0 ? n == sym::Int(0) : n.value() % k.value() == 0;
+    return whole(k) == 0 ? whole(n) == 0 : whole(sym::mod(n, k)) == 0;
   }
   static sym::Int quotient(sym::Int a, sym::Int b) {
-    if (b == sym::Int(0) || !divides(b, a)) throw Undefined{"an inexact division"};
-    return a.value() / b.value();
+    const std::optional<sym::Int> result = sym::exact_div(a, b);
+    if (!result) throw Undefined{"an inexact division"};
+    return *result;
   }
   static bool both(bool a, bool b) { return a && b; }
   static bool opposite(bool a) { return !a; }
@@ -48,16 +58,12 @@ struct Concrete : IntegerIndex {
   static Number element_of(const RowMajor<Number>& from, const std::vector<sym::Int>& index,
                            const Name& name) {
     std::vector<std::int64_t> at;
-    for (const sym::Int entry : index) at.push_back(entry.value());
+    for (const sym::Int entry : index) at.push_back(whole(entry));
     bool inside = at.size() == from.shape.size();
     for (std::size_t k = 0; inside && k < at.size(); ++k) inside = 0 <= at[k] && at[k] < from.shape[k];
     if (!inside) throw Undefined{"an element outside of " + name()};
     return from.elements[from.offset(at)];
   }
-
- private:
-  static bool before(const Number& a, const Number& b) { return a < b; }
-  static bool before(sym::Int a, sym::Int b) { return a.value() < b.value(); }
 };
 
 }  // namespace entangle::eval

@@ -35,10 +35,7 @@ struct Real : Concrete<double> {
     if (!value) throw Undefined{"a symbolic number"};
     return *value;
   }
-  static double lifted(Int value) {
-    if (!value.is_constant()) throw Undefined{"a symbolic size"};
-    return static_cast<double>(value.value());
-  }
+  static double lifted(Int value) { return static_cast<double>(whole(value)); }
   static Int index(double value) {
     if (value != std::trunc(value) || std::abs(value) > 9e15) throw Undefined{"an index that is no integer"};
     return Int(static_cast<std::int64_t>(value));
@@ -72,7 +69,8 @@ struct Real : Concrete<double> {
   static double reduce(rules::Builtin builtin, Int n, const std::function<double(Int)>& body) {
     const bool sum = builtin == rules::Builtin::sum;
     double result = sum ? 0 : -std::numeric_limits<double>::infinity();
-    for (std::int64_t k = 0; k < n.value(); ++k) result = sum ? result + body(k) : larger(result, body(k));
+    const std::int64_t count = whole(n);
+    for (std::int64_t k = 0; k < count; ++k) result = sum ? result + body(k) : larger(result, body(k));
     return result;
   }
   const tensor::TensorType& type(egraph::TermId id) const { return graph.type(id); }

@@ -139,7 +139,7 @@ struct Exact : Concrete<mpq_class> {
     if (!value) throw Undefined{"a symbolic number"};
     return *value;
   }
-  static Number lifted(Int value) { return mpq_class(static_cast<long>(value.value())); }
+  static Number lifted(Int value) { return mpq_class(static_cast<long>(whole(value))); }
   static Int index(const Number& value) {
     const auto integer = small_integer(value);
     if (!integer) throw Undefined{"an index that is no integer"};
@@ -179,9 +179,10 @@ struct Exact : Concrete<mpq_class> {
     return element_of(array(id), index, [&] { return terms.print(id); });
   }
   static Number reduce(rules::Builtin builtin, Int n, const std::function<Number(Int)>& body) {
-    if (n.value() <= 0 && builtin != rules::Builtin::sum) throw Undefined{"a maximum of nothing"};
-    Number result = n.value() > 0 ? body(0) : Number(0);
-    for (std::int64_t k = 1; k < n.value(); ++k) {
+    const std::int64_t count = whole(n);
+    if (count <= 0 && builtin != rules::Builtin::sum) throw Undefined{"a maximum of nothing"};
+    Number result = count > 0 ? body(0) : Number(0);
+    for (std::int64_t k = 1; k < count; ++k) {
       const Number next = body(k);
       result = builtin == rules::Builtin::sum ? Number(result + next) : larger(result, next);
     }

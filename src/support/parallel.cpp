@@ -107,6 +107,56 @@ void run_with_helpers(std::size_t helpers, const std::function<void()>& work) {
   }
 }
 
+WorkAhead::WorkAhead(std::size_t count, std::size_t threads, std::function<void(std::size_t)> work)
+    : work_(std::move(work)), pieces_(count) {
+  const std::size_t wanted = std::min(count, std::max<std::size_t>(threads, 1));
+  threads_.reserve(wanted);
+  while (threads_.size() < wanted) {
+    try {
+      threads_.emplace_back([this] { run(); });
+    } catch (const std::system_error&) {
+      if (threads_.empty()) throw;
+      return;  // those that there are do it
+    }
+  }
+}
+
+WorkAhead::~WorkAhead() {
+  {
+    const std::lock_guard lock(mutex_);
+    next_ = pieces_.size();
+  }
+  for (std::thread& thread : threads_) thread.join();
+}
+
+bool WorkAhead::has_ended(std::size_t piece) {
+  const std::lock_guard lock(mutex_);
+  return pieces_[piece].ended;
+}
+
+void WorkAhead::wait(std::size_t piece) {
+  std::unique_lock lock(mutex_);
+  ended_.wait(lock, [&] { return pieces_[piece].ended; });
+  if (pieces_[piece].thrown) std::rethrow_exception(pieces_[piece].thrown);
+}
+
+void WorkAhead::run() {
+  std::unique_lock lock(mutex_);
+  while (next_ < pieces_.size()) {
+    const std::size_t mine = next_++;
+    lock.unlock();
+    std::exception_ptr thrown;
+    try {
+      work_(mine);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    lock.lock();
+    pieces_[mine] = {true, thrown};
+    ended_.notify_one();
+  }
+}
+
 void discard(std::shared_ptr<void> value) {
   if (most_helpers() > 0) Helpers::all().discard(std::move(value));
 }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <string>
 
 #include "entangle/support/diagnostic.h"
@@ -12,9 +13,11 @@ namespace {
 using tensor::Attr;
 using tensor::DType;
 
-// Terms over the operators of the library.
+// Terms over the operators of the library, and of some more.
 struct World {
-  World() : loaded(rules::load_rules({std::string(ENTANGLE_SOURCE_DIR) + "/rules/core.rules"}, {})) {
+  explicit World(const std::string& more = "")
+      : loaded(rules::load_rules_text("test.rules", "include \"core.rules\";\n" + more,
+                                      {std::string(ENTANGLE_SOURCE_DIR) + "/rules"})) {
     for (const auto& diagnostic : loaded.diagnostics) MESSAGE(support::render(diagnostic));
     REQUIRE(loaded.ok());
     typing = std::make_unique<term::Typing>(*loaded.rules, oracle);
@@ -145,6 +148,28 @@ TEST_CASE("what is not known is undefined") {
   CHECK(w.value(w.make("exp", {}, {x})) == "undefined: nothing is said of nobody");
   CHECK(w.value(w.make("exp", {}, {w.make("scale", {c(1, 2)}, {w.leaf({1}, {1})})})) ==
         "undefined: exp(1/2) is not rational");
+}
+
+TEST_CASE("an element that does not exist, or is too large, is undefined") {
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  World w(R"(
+op glue(xs: tensor*; to: dtype): free { shape [2]; dtype to; value i => block(xs, 0, i); }
+op times(; n: int, to: dtype): free { shape [2]; dtype to; value i => n * (i[0] + 2); }
+op quotient(; n: int, k: int, to: dtype): free { shape [2]; dtype to; value i => n / k; }
+op divided(; n: int, k: int, to: dtype): free { shape [2]; dtype to; value i => if divides(k, n) then 1 else 0; }
+)");
+  const Attr f32 = Attr::of(DType::f32);
+  CHECK(w.value(w.make("glue", {f32}, {w.leaf({1}, {3}), w.leaf({1}, {4})})) == "[3, 4]");
+  CHECK(w.value(w.make("glue", {f32}, {})) == "undefined: `block(xs, 0, i)` is undefined");
+  CHECK(w.value(w.make("glue", {f32}, {w.leaf({}, {3})})) == "undefined: `block(xs, 0, i)` is undefined");
+  CHECK(w.value(w.make("times", {n(3), f32}, {})) == "[6, 9]");
+  CHECK(w.value(w.make("times", {n(kLeast), f32}, {})) == "undefined: a number that is too large");
+  CHECK(w.value(w.make("quotient", {n(-6), n(-3), f32}, {})) == "[2, 2]");
+  CHECK(w.value(w.make("quotient", {n(kLeast), n(-1), f32}, {})) == "undefined: an inexact division");
+  CHECK(w.value(w.make("divided", {n(-6), n(-3), f32}, {})) == "[1, 1]");
+  CHECK(w.value(w.make("divided", {n(-6), n(4), f32}, {})) == "[0, 0]");
+  CHECK(w.value(w.make("divided", {n(0), n(0), f32}, {})) == "[1, 1]");
+  CHECK(w.value(w.make("divided", {n(kLeast), n(-1), f32}, {})) == "undefined: a number that is too large");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <vector>
 
 using entangle::support::for_each_index;
+using entangle::support::WorkAhead;
 
 TEST_CASE("every index once, whatever the number") {
   for (const std::size_t count : {0, 1, 2, 7, 1000}) {
@@ -72,4 +73,48 @@ TEST_CASE("what is discarded ends in time, and work goes on meanwhile") {
   for (int wait = 0; wait < 1000 && alive > 0; ++wait)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   CHECK(alive == 0);
+}
+
+TEST_CASE("work ahead: every piece once, its result there when it has been waited for") {
+  for (const std::size_t threads : {0, 1, 3, 100}) {
+    std::vector<int> results(20, 0);
+    WorkAhead ahead(results.size(), threads, [&](std::size_t k) { results[k] += static_cast<int>(k) + 1; });
+    for (std::size_t k = 0; k < results.size(); ++k) {
+      ahead.wait(k);
+      CHECK(ahead.has_ended(k));
+      CHECK(results[k] == static_cast<int>(k) + 1);
+    }
+  }
+  const WorkAhead nothing(0, 4, [](std::size_t) { FAIL("there is no piece"); });
+}
+
+TEST_CASE("work ahead: what a piece throws is thrown where it is waited for; the others go on") {
+  std::vector<int> results(10, 0);
+  WorkAhead ahead(results.size(), 2, [&](std::size_t k) {
+    if (k == 3) throw std::runtime_error("piece 3");
+    results[k] = 1;
+  });
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    if (k == 3) {
+      CHECK_THROWS_WITH(ahead.wait(k), "piece 3");
+    } else {
+      ahead.wait(k);
+      CHECK(results[k] == 1);
+    }
+  }
+}
+
+TEST_CASE("work ahead: nothing is begun once it ends") {
+  std::atomic<int> begun = 0;
+  {
+    WorkAhead ahead(1000, 1, [&](std::size_t) {
+      ++begun;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    });
+    ahead.wait(0);
+  }
+  const int at_end = begun;
+  CHECK(at_end < 1000);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  CHECK(begun == at_end);
 }

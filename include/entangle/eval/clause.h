@@ -510,7 +510,8 @@ class Clause {
       case Builtin::range: {
         const std::int64_t low = expr.args.size() > 1 ? constant(expr.args[0]) : 0;
         std::vector<Int> result;
-        for (std::int64_t k = low; k < constant(expr.args.back()); ++k) {
+        const std::int64_t high = constant(expr.args.back());
+        for (std::int64_t k = low; k < high; ++k) {
           result.push_back(domain_.sized(sym::Int(k)));
         }
         return ints(result);
@@ -584,10 +585,13 @@ class Clause {
     const List blocks = list(expr.args[0]);
     std::vector<Int> at = index_of(expr.args[2]);
     const std::size_t d = place(expr.args[1], at.size());
+    if (blocks.empty()) fail(expr);
     std::vector<Int> starts{integer(0)};
     const auto id = [&](std::size_t k) { return std::get<Tensor>(blocks[k].data).id; };
     for (std::size_t k = 0; k < blocks.size(); ++k) {
-      starts.push_back(starts.back() + domain_.sized(domain_.type(id(k)).shape.at(d)));
+      const tensor::Shape& shape = domain_.type(id(k)).shape;
+      if (d >= shape.size()) fail(expr);
+      starts.push_back(starts.back() + domain_.sized(shape[d]));
     }
     const Int whole = at[d];
     const std::function<Number(std::size_t)> from = [&](std::size_t k) -> Number {

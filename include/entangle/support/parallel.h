@@ -1,13 +1,17 @@
-// Independent pieces of work on as many threads as the machine has. The helpers are made when they are first
-// needed and wait for more work until the process ends: nobody waits for their end.
+// Independent pieces of work on several threads: on as many as the machine has (for_each_index, by helpers
+// that are made when they are first needed and wait for more work until the process ends: nobody waits for
+// their end), or on threads of its own that the caller keeps pace with (WorkAhead).
 #pragma once
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -50,5 +54,35 @@ void for_each_index(std::size_t count, const Work& work) {
     }
   }
 }
+
+// work(0), …, work(count - 1), begun in this order on threads of their own while the caller takes the results
+// one by one. All member functions are for the thread that made it.
+class WorkAhead {
+ public:
+  // At least one thread, and no more than there are pieces.
+  WorkAhead(std::size_t count, std::size_t threads, std::function<void(std::size_t)> work);
+  // Begins no further piece, and waits for those that were begun.
+  ~WorkAhead();
+  WorkAhead(const WorkAhead&) = delete;
+  WorkAhead& operator=(const WorkAhead&) = delete;
+
+  bool has_ended(std::size_t piece);
+  // Until the piece has ended; what it threw is thrown again.
+  void wait(std::size_t piece);
+
+ private:
+  struct Piece {
+    bool ended = false;
+    std::exception_ptr thrown;
+  };
+  void run();
+
+  const std::function<void(std::size_t)> work_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  std::vector<Piece> pieces_;
+  std::size_t next_ = 0;
+  std::vector<std::thread> threads_;
+};
 
 }  // namespace entangle::support
