@@ -1,9 +1,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "cli/check_command.h"
@@ -90,6 +93,121 @@ void expect_names(CLI::App& app) {
   }
 }
 
+// A subcommand, and what it does once its arguments are there.
+struct Command {
+  CLI::App* app;
+  std::function<ExitCode()> run;
+};
+
+CLI::App* add_command(CLI::App& app, const char* name, const char* does, const char* footer) {
+  CLI::App* command = app.add_subcommand(name, does);
+  command->footer(footer);
+  command->allow_extras();
+  return command;
+}
+
+std::string not_a_folder(const std::string& path) {
+  std::error_code ignored;
+  const bool other = std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(path, ignored);
+  return other ? path + " is not a folder" : "";
+}
+
+Command check_command(CLI::App& app, CheckArguments& arguments) {
+  CLI::App* command = add_command(
+      app, "check", "Check manifests: does the distributed program refine the sequential one?", kFooter);
+  command->add_option("MANIFEST", arguments.manifests,
+                      "Manifests (YAML); the rules are loaded once for all of them");
+  command
+      ->add_option("--rules", arguments.rules,
+                   "Use this rule file instead of those the manifests name (may be repeated)")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  command
+      ->add_option("--json", arguments.json,
+                   "Also write the verdicts as JSON; - writes them to standard output, and no text")
+      ->type_name("FILE");
+  command
+      ->add_option("--time-limit", arguments.time_limit,
+                   "Stop after so many seconds per manifest; what is open is then unproved")
+      ->type_name("S");
+  command
+      ->add_option("--ledger", arguments.ledger,
+                   "Proof ledger of the rules (see `prove --cache`): lemmas that are not proved are named, a "
+                   "refuted one is an error")
+      ->type_name("FILE");
+  command
+      ->add_option("--memo", arguments.memo_folder,
+                   "Keep there what a check has found, for the next check of the same manifest")
+      ->check(not_a_folder)
+      ->type_name("FOLDER");
+  command->add_flag("--no-memo{false}", arguments.memo,
+                    "Solve equal local problems each for itself; the verdict is the same, for measurements");
+  command->add_flag("--verbose", arguments.verbose,
+                    "Also print lemma counts, statistics, times and all relations");
+  return {command, [command, &arguments] {
+            if (arguments.manifests.empty()) return usage_error(*command, "no manifest is given");
+            if (arguments.time_limit && !(*arguments.time_limit > 0)) {
+              return usage_error(*command, "--time-limit needs a positive number of seconds");
+            }
+            return cli::check(arguments);
+          }};
+}
+
+Command prove_command(CLI::App& app, ProveArguments& arguments) {
+  CLI::App* command = add_command(app, "prove", "Do the lemmas of rule files hold?", kProveFooter);
+  command->add_option("RULES", arguments.rules, "Rule files; the lemmas of what they include are tried, too");
+  command->add_option("--lemma", arguments.lemmas, "Only this lemma (may be repeated)")
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+  command
+      ->add_option("--json", arguments.json,
+                   "Also write the results as JSON; - writes them to standard output, and no table")
+      ->type_name("FILE");
+  command
+      ->add_option("--require", arguments.require,
+                   "The least that every lemma must be; by default what its file accepts, at least `tested`")
+      ->check(CLI::IsMember({"tested", "bounded", "proved"}));
+  command
+      ->add_option("--instances", arguments.instances,
+                   "How many instances to try, for each operator a lemma can stand for (60)")
+      ->check(CLI::Range(1, 1000000))
+      ->type_name("N");
+  command
+      ->add_option("--cache", arguments.cache,
+                   "Folder of earlier results and of the solver's answers; `check --ledger "
+                   "FOLDER/ledger.json` reads it")
+      ->type_name("FOLDER");
+  command->add_flag("--cache-only", arguments.cache_only, "What is not in the cache is an error")
+      ->needs("--cache");
+  command->add_option("--jobs", arguments.jobs, "How many lemmas to work on at a time (1)")
+      ->check(CLI::Range(1, 64))
+      ->type_name("N");
+  command->add_option("--seed", arguments.seed, "Of the choice of instances (1)")->type_name("N");
+  return {command, [command, &arguments] {
+            if (arguments.rules.empty()) return usage_error(*command, "no rule file is given");
+            return cli::prove(arguments);
+          }};
+}
+
+Command lint_command(CLI::App& app, LintArguments& arguments) {
+  CLI::App* command = add_command(app, "lint", "Report lemmas that nothing needs.", kLintFooter);
+  command->add_option("MANIFEST", arguments.manifests,
+                      "Manifests: lemmas that fire on none of them are reported");
+  command->add_option("--rules", arguments.rules, "Rule files instead of the default ones (may be repeated)")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  command->add_flag("--implied", arguments.implied,
+                    "Also report lemmas that follow from the others on small instances; takes seconds");
+  return {command, [&arguments] { return cli::lint(arguments); }};
+}
+
+Command compile_command(CLI::App& app, std::string& file) {
+  CLI::App* command =
+      add_command(app, "compile", "Compile the rule library ahead of the first check.", kCompileFooter);
+  command->add_option("FILE", file, "Where to write it, instead of where it is looked for");
+  return {command, [&file] { return cli::compile(file); }};
+}
+
 ExitCode run(int argc, char** argv) {
   CLI::App app("Proves that a distributed program computes what its sequential program computes.",
                "entangle");
@@ -98,98 +216,15 @@ ExitCode run(int argc, char** argv) {
   app.require_subcommand(0, 1);
   app.allow_extras();
 
-  CheckArguments arguments;
-  double time_limit = 0;
-  CLI::App& check = *app.add_subcommand(
-      "check", "Check manifests: does the distributed program refine the sequential one?");
-  check.footer(kFooter);
-  check.allow_extras();
-  check.add_option("MANIFEST", arguments.manifests,
-                   "Manifests (YAML); the rules are loaded once for all of them");
-  check
-      .add_option("--rules", arguments.rules,
-                  "Use this rule file instead of those the manifests name (may be repeated)")
-      ->allow_extra_args(false)
-      ->type_name("FILE");
-  check
-      .add_option("--json", arguments.json,
-                  "Also write the verdicts as JSON; - writes them to standard output, and no text")
-      ->type_name("FILE");
-  const CLI::Option* limit =
-      check
-          .add_option("--time-limit", time_limit,
-                      "Stop after so many seconds per manifest; what is open is then unproved")
-          ->type_name("S");
-  check
-      .add_option("--ledger", arguments.ledger,
-                  "Proof ledger of the rules (see `prove --cache`): lemmas that are not proved are named, a "
-                  "refuted one is an error")
-      ->type_name("FILE");
-  check
-      .add_option("--memo", arguments.memo_folder,
-                  "Keep there what a check has found, for the next check of the same manifest")
-      ->check([](const std::string& path) -> std::string {
-        std::error_code ignored;
-        const bool other =
-            std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(path, ignored);
-        return other ? path + " is not a folder" : "";
-      })
-      ->type_name("FOLDER");
-  check.add_flag("--no-memo{false}", arguments.memo,
-                 "Solve equal local problems each for itself; the verdict is the same, for measurements");
-  check.add_flag("--verbose", arguments.verbose,
-                 "Also print lemma counts, statistics, times and all relations");
-
+  CheckArguments checking;
   ProveArguments proving;
-  CLI::App& prove = *app.add_subcommand("prove", "Do the lemmas of rule files hold?");
-  prove.footer(kProveFooter);
-  prove.allow_extras();
-  prove.add_option("RULES", proving.rules, "Rule files; the lemmas of what they include are tried, too");
-  prove.add_option("--lemma", proving.lemmas, "Only this lemma (may be repeated)")
-      ->allow_extra_args(false)
-      ->type_name("NAME");
-  prove
-      .add_option("--json", proving.json,
-                  "Also write the results as JSON; - writes them to standard output, and no table")
-      ->type_name("FILE");
-  prove
-      .add_option("--require", proving.require,
-                  "The least that every lemma must be; by default what its file accepts, at least `tested`")
-      ->check(CLI::IsMember({"tested", "bounded", "proved"}));
-  prove
-      .add_option("--instances", proving.instances,
-                  "How many instances to try, for each operator a lemma can stand for (60)")
-      ->check(CLI::Range(1, 1000000))
-      ->type_name("N");
-  prove
-      .add_option("--cache", proving.cache,
-                  "Folder of earlier results and of the solver's answers; `check --ledger "
-                  "FOLDER/ledger.json` reads it")
-      ->type_name("FOLDER");
-  prove.add_flag("--cache-only", proving.cache_only, "What is not in the cache is an error")
-      ->needs("--cache");
-  prove.add_option("--jobs", proving.jobs, "How many lemmas to work on at a time (1)")
-      ->check(CLI::Range(1, 64))
-      ->type_name("N");
-  prove.add_option("--seed", proving.seed, "Of the choice of instances (1)")->type_name("N");
-
   LintArguments linting;
-  CLI::App& lint = *app.add_subcommand("lint", "Report lemmas that nothing needs.");
-  lint.footer(kLintFooter);
-  lint.allow_extras();
-  lint.add_option("MANIFEST", linting.manifests, "Manifests: lemmas that fire on none of them are reported");
-  lint.add_option("--rules", linting.rules, "Rule files instead of the default ones (may be repeated)")
-      ->allow_extra_args(false)
-      ->type_name("FILE");
-  lint.add_flag("--implied", linting.implied,
-                "Also report lemmas that follow from the others on small instances; takes seconds");
-
   std::string compiled;
-  CLI::App& compile = *app.add_subcommand("compile", "Compile the rule library ahead of the first check.");
-  compile.footer(kCompileFooter);
-  compile.allow_extras();
-  compile.add_option("FILE", compiled, "Where to write it, instead of where it is looked for");
-
+  const std::array commands = {check_command(app, checking), prove_command(app, proving),
+                               lint_command(app, linting), compile_command(app, compiled)};
+  const auto given = [&] {
+    return std::ranges::find_if(commands, [](const Command& one) { return one.app->parsed(); });
+  };
   expect_names(app);
   try {
     app.parse(argc, argv);
@@ -197,48 +232,20 @@ ExitCode run(int argc, char** argv) {
     app.exit(success);
     return std::cout.flush() ? ExitCode::refines : ExitCode::bad_input;
   } catch (const CLI::ParseError& error) {
-    return usage_error(check.parsed()     ? check
-                       : prove.parsed()   ? prove
-                       : lint.parsed()    ? lint
-                       : compile.parsed() ? compile
-                                          : app,
-                       error.what());
+    return usage_error(given() != commands.end() ? *given()->app : app, error.what());
   }
   if (const std::vector<std::string> extras = app.remaining(); !extras.empty()) {
     return unknown_argument(app, extras.front());
   }
-  if (prove.parsed()) {
-    if (const std::vector<std::string> extras = prove.remaining(); !extras.empty()) {
-      return unknown_argument(prove, extras.front());
-    }
-    if (proving.rules.empty()) return usage_error(prove, "no rule file is given");
-    return cli::prove(proving);
-  }
-  if (lint.parsed()) {
-    if (const std::vector<std::string> extras = lint.remaining(); !extras.empty()) {
-      return unknown_argument(lint, extras.front());
-    }
-    return cli::lint(linting);
-  }
-  if (compile.parsed()) {
-    if (const std::vector<std::string> extras = compile.remaining(); !extras.empty()) {
-      return unknown_argument(compile, extras.front());
-    }
-    return cli::compile(compiled);
-  }
-  if (!check.parsed()) {
+  const auto command = given();
+  if (command == commands.end()) {
     std::cerr << app.help();
     return ExitCode::bad_input;
   }
-  if (const std::vector<std::string> extras = check.remaining(); !extras.empty()) {
-    return unknown_argument(check, extras.front());
+  if (const std::vector<std::string> extras = command->app->remaining(); !extras.empty()) {
+    return unknown_argument(*command->app, extras.front());
   }
-  if (arguments.manifests.empty()) return usage_error(check, "no manifest is given");
-  if (limit->count() > 0) {
-    if (!(time_limit > 0)) return usage_error(check, "--time-limit needs a positive number of seconds");
-    arguments.time_limit = time_limit;
-  }
-  return cli::check(arguments);
+  return command->run();
 }
 
 }  // namespace
