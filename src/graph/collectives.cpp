@@ -1,4 +1,4 @@
-// Nodes that several ranks run together: collectives, sends and receives.
+// Nodes that several ranks run together: when they run, and collectives. (Sends and receives: messages.cpp.)
 #include <algorithm>
 
 #include "entangle/support/text.h"
@@ -226,86 +226,106 @@ bool Lowerer::collective(const Group& group) {
     members.push_back({static_cast<std::uint32_t>(rank), ranks_[rank].at});
     waiting_[rank] = {};
   }
-  const std::size_t count = ++collectives_run_[{group.name, group.ranks}];
-  const std::string which = " (" + ordinal(count) + " collective of " + group_text(group) + ")";
-  const Node& first = node_of(members[0].rank, members[0].node);
-  for (const Member& member : members) {
-    if (node_of(member.rank, member.node).op != first.op) {
-      mismatch(Mismatch::What::op, {{members[0].rank, members[0].node}, {member.rank, member.node}},
-               "rank " + std::to_string(members[0].rank) + " runs " +
-                   title(members[0].rank, members[0].node) + " where rank " + std::to_string(member.rank) +
-                   " runs " + title(member.rank, member.node) + which);
-      return false;
-    }
+  if (!same_operator(group, members)) {
+    return false;
   }
+  const Member& first = members[0];
   Truth same = Truth::yes;
-  std::string reason = "no declaration of `" + first.op + "` covers these arguments";
+  std::string reason =
+      "no declaration of `" + node_of(first.rank, first.node).op + "` covers these arguments";
   const rules::RuleSet& rules = target_.rules();
-  for (const std::size_t index : operation_of(members[0].rank, members[0].node).declarations) {
+  for (const std::size_t index : operation_of(first.rank, first.node).declarations) {
     const rules::Lowering& lowering = rules.lowerings()[index];
     if (lowering.kind != LoweringKind::collective) {
       continue;
     }
-    std::vector<Frame> own;  // with each member's own arguments
-    for (const Member& member : members) {
-      Binder binder(target_, ranks_[member.rank], member.node, lowering);
-      std::optional<Frame> frame = binder.bind();
-      if (!frame) {
-        reason = binder.reason();
-        break;
-      }
-      own.push_back(std::move(*frame));
-    }
-    if (own.size() < members.size()) {
-      continue;
-    }
-    if (!consistent(members, lowering, own)) {
+    const std::optional<std::vector<Value>> values = results(group, members, lowering, same, reason);
+    if (lowered_.mismatch) {
       return false;
     }
-    same = same_operands(lowering, own);
-    std::vector<Frame> frames = joined(group, members, lowering, own);
-    std::vector<Value> values;
-    for (Frame& frame : frames) {
-      const bool applies =
-          !lowering.condition || smt::is_yes(target_.evaluator().holds(*lowering.condition, frame));
-      const std::optional<Value> value =
-          applies ? target_.evaluator().evaluate(lowering.body, frame) : std::nullopt;
-      if (!value) {
-        break;
-      }
-      const Member& member = members[values.size()];
-      values.push_back(with_new_values(node_of(member.rank, member.node), *value));
+    if (values) {
+      return accept_collective(members, lowering, *values, same);
     }
-    if (values.size() < members.size()) {
-      continue;
-    }
-    const Truth alike = same_lists(members, lowering, own);
-    if (smt::is_no(alike)) {
-      return false;
-    }
-    if (!smt::is_yes(alike)) {
-      reason = "whether the ranks give the same lists is not known";
-      continue;
-    }
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      Truth agreed = Truth::yes;
-      if (!accept(members[i].rank, members[i].node, values[i], lowering, agreed)) {
-        if (smt::is_no(same)) {  // the ranks disagree: that explains it
-          error_.reset();
-          return collective_failed(members, same, "");
-        }
-        return false;
-      }
-      if (!smt::is_yes(agreed)) {
-        block(members[i].rank, members[i].node, "its recorded sizes are not known to be those computed");
-      }
-      spoil(members[i].rank, members[i].node, &lowering);
-      retire(members[i].rank, members[i].node);
-      ++ranks_[members[i].rank].at;
-    }
-    return true;
   }
   return collective_failed(members, same, reason);
+}
+
+// Counts the collectives of a group. False: its members run different ones, which is told.
+bool Lowerer::same_operator(const Group& group, const std::vector<Member>& members) {
+  const std::size_t count = ++collectives_run_[{group.name, group.ranks}];
+  const Member& first = members[0];
+  for (const Member& member : members) {
+    if (node_of(member.rank, member.node).op == node_of(first.rank, first.node).op) {
+      continue;
+    }
+    mismatch(Mismatch::What::op, {{first.rank, first.node}, {member.rank, member.node}},
+             "rank " + std::to_string(first.rank) + " runs " + title(first.rank, first.node) +
+                 " where rank " + std::to_string(member.rank) + " runs " + title(member.rank, member.node) +
+                 " (" + ordinal(count) + " collective of " + group_text(group) + ")");
+    return false;
+  }
+  return true;
+}
+
+// What each member gets by this declaration. Nothing if it does not apply, for that reason, or if the members
+// contradict each other, which is told. `same`: whether their operands have the same types.
+std::optional<std::vector<Value>> Lowerer::results(const Group& group, const std::vector<Member>& members,
+                                                   const rules::Lowering& lowering, Truth& same,
+                                                   std::string& reason) {
+  std::vector<Frame> own;  // with each member's own arguments
+  for (const Member& member : members) {
+    Binder binder(target_, ranks_[member.rank], member.node, lowering);
+    std::optional<Frame> frame = binder.bind();
+    if (!frame) {
+      reason = binder.reason();
+      return std::nullopt;
+    }
+    own.push_back(std::move(*frame));
+  }
+  if (!consistent(members, lowering, own)) {
+    return std::nullopt;
+  }
+  same = same_operands(lowering, own);
+  std::vector<Value> values;
+  for (Frame& frame : joined(group, members, lowering, own)) {
+    const bool applies =
+        !lowering.condition || smt::is_yes(target_.evaluator().holds(*lowering.condition, frame));
+    const std::optional<Value> value =
+        applies ? target_.evaluator().evaluate(lowering.body, frame) : std::nullopt;
+    if (!value) {
+      return std::nullopt;
+    }
+    const Member& member = members[values.size()];
+    values.push_back(with_new_values(node_of(member.rank, member.node), *value));
+  }
+  if (!smt::is_yes(same_lists(members, lowering, own))) {
+    reason = "whether the ranks give the same lists is not known";
+    return std::nullopt;
+  }
+  return values;
+}
+
+// False: an error or a mismatch.
+bool Lowerer::accept_collective(const std::vector<Member>& members, const rules::Lowering& lowering,
+                                const std::vector<Value>& values, Truth same) {
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const auto [rank, node] = members[i];
+    Truth agreed = Truth::yes;
+    if (!accept(rank, node, values[i], lowering, agreed)) {
+      if (smt::is_no(same)) {  // the ranks disagree: that explains it
+        error_.reset();
+        return collective_failed(members, same, "");
+      }
+      return false;
+    }
+    if (!smt::is_yes(agreed)) {
+      block(rank, node, "its recorded sizes are not known to be those computed");
+    }
+    spoil(rank, node, &lowering);
+    retire(rank, node);
+    ++ranks_[rank].at;
+  }
+  return true;
 }
 
 // What is not a tensor or a list must be the same on all members, but for the group.
@@ -452,126 +472,6 @@ bool Lowerer::collective_failed(const std::vector<Member>& members, Truth same, 
   return true;
 }
 
-// The other rank and the tag of a send or receive.
-bool Lowerer::peer(std::uint32_t rank, NodeIndex node, const rules::Lowering& lowering, const Frame& frame,
-                   std::string_view role, std::size_t& peer, std::int64_t& tag) {
-  const support::Result<std::optional<Group>> group = Binder(target_, ranks_[rank], node, lowering).group();
-  if (!group) {
-    return fail(group.error());
-  }
-  std::optional<Int> other;
-  tag = 0;
-  for (const rules::Parameter& parameter : lowering.parameters) {
-    const Int* number = frame.slots[parameter.slot] ? frame.slots[parameter.slot]->as_int() : nullptr;
-    if (number == nullptr || !number->is_constant()) {
-      continue;
-    }
-    if (parameter.name == role) {
-      other = *number;
-    } else if (parameter.name == "tag") {
-      tag = number->value();
-    }
-  }
-  // In a group the number is a place in it.
-  const std::size_t bound = *group ? (*group)->ranks.size() : ranks_.size();
-  const bool good = other && other->value() >= 0 && static_cast<std::size_t>(other->value()) < bound;
-  peer = good ? static_cast<std::size_t>(other->value()) : 0;
-  peer = good && *group ? (*group)->ranks[peer] : peer;
-  if (!good || peer >= ranks_.size()) {
-    return fail("bad-group", rank, node,
-                title(rank, node) + " does not name a rank of the program (`" + std::string(role) + "`)");
-  }
-  return true;
-}
-
-bool Lowerer::send(std::uint32_t rank, NodeIndex node, const rules::Lowering& lowering) {
-  Binder binder(target_, ranks_[rank], node, lowering);
-  const std::optional<Frame> frame = binder.bind();
-  if (!frame) {
-    return fail("operands", rank, node, title(rank, node) + " cannot be read as a send: " + binder.reason());
-  }
-  std::size_t to = 0;
-  std::int64_t tag = 0;
-  if (!peer(rank, node, lowering, *frame, "to", to, tag)) {
-    return false;
-  }
-  TermId term = kNoTerm;
-  for (const rules::Parameter& parameter : lowering.parameters) {
-    const Value* value = &*frame->slots[parameter.slot];
-    if (value->as_list() != nullptr && value->as_list()->size() == 1) {
-      value = &value->as_list()->front();
-    }
-    const term::Term* operand = value->as_term();
-    term = term == kNoTerm && operand != nullptr ? operand->id : term;
-  }
-  if (term == kNoTerm) {
-    return fail("operands", rank, node, title(rank, node) + " sends nothing");
-  }
-  messages_[{rank, to, tag}].push_back({rank, node, term});
-  const Node& at = node_of(rank, node);
-  const bool returns = !at.several && at.results[0];
-  if (returns && smt::is_yes(same_type(target_.oracle(), *at.results[0], target_.type(term)))) {
-    set_result(rank, node, 0, term);
-    lowered_.nodes[rank][node].kind = Kind::lowered;
-  } else {
-    block(rank, node, "the result of a send is not described");
-  }
-  lowered_.nodes[rank][node].by = &lowering;
-  ++ranks_[rank].at;
-  return true;
-}
-
-bool Lowerer::receive(std::uint32_t rank) {
-  const NodeIndex node = ranks_[rank].at;
-  const Node& at = node_of(rank, node);
-  const rules::Lowering& lowering = *operation_of(rank, node).communication;
-  Waiting& waiting = waiting_[rank];
-  if (waiting.what == Waiting::For::nothing) {
-    Binder binder(target_, ranks_[rank], node, lowering);
-    const std::optional<Frame> frame = binder.bind();
-    if (!frame) {
-      return fail("operands", rank, node,
-                  title(rank, node) + " cannot be read as a receive: " + binder.reason());
-    }
-    if (!peer(rank, node, lowering, *frame, "from", waiting.from, waiting.tag)) {
-      return false;
-    }
-    waiting.what = Waiting::For::message;
-  }
-  std::vector<Message>& queue = messages_[{waiting.from, rank, waiting.tag}];
-  if (queue.empty()) {
-    return true;
-  }
-  const Message message = queue.front();
-  queue.erase(queue.begin());
-  // What is received is the result, or the new value of the buffer under `mutates`.
-  const std::size_t result = at.mutates.empty() ? 0 : 1;
-  if (result < at.results.size() && at.results[result]) {
-    const TensorType type = normalised(target_.oracle(), *at.results[result]);
-    const Truth same = same_type(target_.oracle(), type, target_.type(message.term));
-    if (smt::is_no(same)) {
-      mismatch(Mismatch::What::send, {{message.rank, message.node}, {rank, node}},
-               "rank " + std::to_string(message.rank) + " sends " +
-                   tensor::to_string(target_.type(message.term)) + " by " +
-                   title(message.rank, message.node) + ", rank " + std::to_string(rank) + " receives " +
-                   tensor::to_string(type) + " by " + title(rank, node));
-      return false;
-    }
-    if (smt::is_yes(same)) {
-      set_result(rank, node, result, message.term);
-      lowered_.nodes[rank][node].kind = Kind::lowered;
-      lowered_.nodes[rank][node].by = &lowering;
-    } else {
-      block(rank, node, "its recorded sizes are not known to be those sent");
-    }
-  }
-  spoil(rank, node, &lowering);
-  retire(rank, node);
-  waiting = {};
-  ++ranks_[rank].at;
-  return true;
-}
-
 // Nobody can go on: says why.
 void Lowerer::stuck() {
   const auto at = [&](std::uint32_t rank) {
@@ -615,19 +515,6 @@ void Lowerer::stuck() {
     }
   }
   ENTANGLE_CHECK(lowered_.mismatch.has_value(), "no rank can go on, and none waits");
-}
-
-// All ranks have finished: nothing sent may be left.
-void Lowerer::unreceived() {
-  for (const auto& [channel, queue] : messages_) {
-    if (!queue.empty()) {
-      const auto to = static_cast<std::uint32_t>(std::get<1>(channel));
-      mismatch(Mismatch::What::send, {{queue[0].rank, queue[0].node}, {to, kNoNode}},
-               "rank " + std::to_string(queue[0].rank) + " sends to rank " + std::to_string(to) + " by " +
-                   title(queue[0].rank, queue[0].node) + ", but " + place(to) + " without receiving it");
-      return;
-    }
-  }
 }
 
 }  // namespace entangle::graph

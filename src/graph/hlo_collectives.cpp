@@ -254,8 +254,8 @@ bool HloReader::pairs(Call& call, Numbers mode, Arg& out) {
 }
 
 bool HloReader::collective(Call& call, Result& out) {
-  const Instruction& instruction = call.instruction;
-  const Collective& kind = *std::ranges::find(kCollectives, instruction.opcode.text, &Collective::opcode);
+  const Text& name_of = call.instruction.opcode;
+  const Collective& kind = *std::ranges::find(kCollectives, name_of.text, &Collective::opcode);
   std::string_view opcode = kind.opcode;
   if (kind.starts) {
     opcode.remove_suffix(std::string_view("-start").size());
@@ -268,6 +268,47 @@ bool HloReader::collective(Call& call, Result& out) {
   }
   Draft draft;
   draft.op = operator_name(opcode);
+  const Shape* shape = &call.instruction.shape;  // of the results
+  const bool pair = kind.starts && opcode != "all-reduce";
+  if ((pair && !second_part(call, shape)) || !collective_operands(call, opcode, *shape, draft) ||
+      (kind.reduces && !collective_reduction(call, draft))) {
+    return false;
+  }
+  Integers axes;
+  if (!integers(call, "dimensions", axes, kind.along_axis)) {
+    return false;
+  }
+  if (axes.size() > 1 || (axes.empty() && kind.along_axis)) {
+    return malformed(call, "dimensions");
+  }
+  std::string group_name;
+  if (!(opcode == "collective-permute" ? moves(call, numbers, draft, group_name)
+                                       : group(call, numbers, group_name))) {
+    return false;
+  }
+  if (!axes.empty()) {
+    draft.args.push_back(number(axes[0]));
+    if (opcode == "all-to-all") {
+      draft.args.push_back(number(axes[0]));
+    }
+  }
+  draft.kwargs.emplace_back("group", name(group_name));
+  return pair ? start(call, std::move(draft), *shape, out) : finish(call, std::move(draft), out);
+}
+
+// What the first part of an operator in two gives: its operands, its results, and what it works with.
+bool HloReader::second_part(const Call& call, const Shape*& shape) {
+  if (!shape->tuple || shape->parts.size() < 2) {
+    return fail("operands", shape->text,
+                quoted(call.instruction.opcode.text) + " gives its operands and its results");
+  }
+  shape = &shape->parts[1];
+  return true;
+}
+
+bool HloReader::collective_operands(const Call& call, std::string_view opcode, const Shape& shape,
+                                    Draft& draft) {
+  const Instruction& instruction = call.instruction;
   Arg::List list;
   for (const Result& one : call.operands) {
     if (one.node == kNoNode) {
@@ -278,71 +319,52 @@ bool HloReader::collective(Call& call, Result& out) {
   if (list.empty()) {
     return fail("operands", instruction.name, quoted(opcode) + " needs an operand");
   }
-  // What the first part of an operator in two gives: its operands, its results, and what it works with.
-  const Shape* shape = &instruction.shape;
-  const bool pair = kind.starts && opcode != "all-reduce";
-  if (pair) {
-    if (!shape->tuple || shape->parts.size() < 2) {
-      return fail("operands", shape->text, quoted(kind.opcode) + " gives its operands and its results");
-    }
-    shape = &shape->parts[1];
-  }
-  if (shape->tuple != (list.size() > 1) && opcode != "all-to-all") {
+  if (shape.tuple != (list.size() > 1) && opcode != "all-to-all") {
     // One operand may come as a tuple of one.
-    if (!shape->tuple || shape->parts.size() != list.size()) {
-      return fail("operands", shape->text, quoted(kind.opcode) + " has as many results as operands");
+    if (!shape.tuple || shape.parts.size() != list.size()) {
+      return fail("operands", shape.text,
+                  quoted(instruction.opcode.text) + " has as many results as operands");
     }
   }
-  draft.args.push_back(shape->tuple ? Arg{std::move(list)} : list.front());
-  if (kind.reduces) {
-    const Computation* body = called(call, "to_apply");
-    if (body == nullptr) {
-      return false;
-    }
-    const std::optional<Reducer> known = reducer(*body, call.operands);
-    if (known) {
-      draft.args.push_back(name(known->name));
-    } else {
-      draft.unknown = "what " + quoted(body->name.text) + " computes is not a known reduction";
-    }
-  }
-  Integers axes;
-  if (!integers(call, "dimensions", axes, kind.along_axis)) {
+  draft.args.push_back(shape.tuple ? Arg{std::move(list)} : list.front());
+  return true;
+}
+
+bool HloReader::collective_reduction(Call& call, Draft& draft) {
+  const Computation* body = called(call, "to_apply");
+  if (body == nullptr) {
     return false;
   }
-  if (axes.size() > 1 || (axes.empty() && kind.along_axis)) {
-    return malformed(call, "dimensions");
+  if (const std::optional<Reducer> known = reducer(*body, call.operands)) {
+    draft.args.push_back(name(known->name));
+  } else {
+    draft.unknown = "what " + quoted(body->name.text) + " computes is not a known reduction";
   }
-  std::string group_name;
-  if (opcode == "collective-permute") {
-    Arg moves{Attr()};
-    Integers everybody;
-    for (std::size_t k = 0; k < count_of(numbers); ++k) {
-      everybody.push_back(static_cast<std::int64_t>(k));
-    }
-    if (!pairs(call, numbers, moves) ||
-        !declare(call, instruction.opcode, {everybody}, numbers, group_name)) {
-      return false;
-    }
-    draft.args.push_back(std::move(moves));
-  } else if (!group(call, numbers, group_name)) {
+  return true;
+}
+
+// Of a collective-permute: everybody is in one group.
+bool HloReader::moves(Call& call, Numbers mode, Draft& draft, std::string& group_name) {
+  Arg who{Attr()};
+  Integers everybody;
+  for (std::size_t k = 0; k < count_of(mode); ++k) {
+    everybody.push_back(static_cast<std::int64_t>(k));
+  }
+  if (!pairs(call, mode, who) || !declare(call, call.instruction.opcode, {everybody}, mode, group_name)) {
     return false;
   }
-  if (!axes.empty()) {
-    draft.args.push_back(number(axes[0]));
-    if (opcode == "all-to-all") {
-      draft.args.push_back(number(axes[0]));
-    }
-  }
-  draft.kwargs.emplace_back("group", name(group_name));
-  if (!pair) {
-    return finish(call, std::move(draft), out);
-  }
+  draft.args.push_back(std::move(who));
+  return true;
+}
+
+// The first part of an operator in two does everything; its results have this shape.
+bool HloReader::start(Call& call, Draft draft, const Shape& shape, Result& out) {
+  const Instruction& instruction = call.instruction;
   if (!take_attributes(call, draft)) {
     return false;
   }
   Result result;
-  if (!add(call.name, instruction.name, call.loc, std::move(draft), *shape, result)) {
+  if (!add(call.name, instruction.name, call.loc, std::move(draft), shape, result)) {
     return false;
   }
   out.tuple = true;

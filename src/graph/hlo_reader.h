@@ -200,6 +200,11 @@ class HloReader {
   // --- communication (hlo_collectives.cpp)
   enum class Numbers { replicas, partitions, both, devices };  // what replica groups hold
   bool collective(Call& call, Result& out);
+  bool second_part(const Call& call, const Shape*& shape);
+  bool collective_operands(const Call& call, std::string_view opcode, const Shape& shape, Draft& draft);
+  bool collective_reduction(Call& call, Draft& draft);
+  bool moves(Call& call, Numbers mode, Draft& draft, std::string& group_name);
+  bool start(Call& call, Draft draft, const Shape& shape, Result& out);
   bool device(Call& call, Result& out);
   bool alone_or_ranks(const Call& call);
   bool partitions_known(const Call& call);

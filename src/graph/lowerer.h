@@ -136,6 +136,12 @@ class Lowerer {
   bool same_group(std::uint32_t rank, std::uint32_t other) const;
   bool complete(std::uint32_t rank) const;
   bool collective(const Group& group);
+  bool same_operator(const Group& group, const std::vector<Member>& members);
+  std::optional<std::vector<term::Value>> results(const Group& group, const std::vector<Member>& members,
+                                                  const rules::Lowering& lowering, smt::Truth& same,
+                                                  std::string& reason);
+  bool accept_collective(const std::vector<Member>& members, const rules::Lowering& lowering,
+                         const std::vector<term::Value>& values, smt::Truth same);
   bool consistent(const std::vector<Member>& members, const rules::Lowering& lowering,
                   const std::vector<term::Frame>& frames);
   // No: that is told.
@@ -147,14 +153,16 @@ class Lowerer {
   std::vector<term::Frame> joined(const Group& group, const std::vector<Member>& members,
                                   const rules::Lowering& lowering, std::vector<term::Frame>& own);
   bool collective_failed(const std::vector<Member>& members, smt::Truth same, const std::string& reason);
+  void mismatch(Mismatch::What what, std::vector<Mismatch::Place> places, std::string message);
+  void stuck();
+  std::string place(std::uint32_t rank) const;
+
+  // --- messages.cpp: sends and receives
   bool send(std::uint32_t rank, NodeIndex node, const rules::Lowering& lowering);
   bool receive(std::uint32_t rank);
   bool peer(std::uint32_t rank, NodeIndex node, const rules::Lowering& lowering, const term::Frame& frame,
             std::string_view role, std::size_t& peer, std::int64_t& tag);
-  void mismatch(Mismatch::What what, std::vector<Mismatch::Place> places, std::string message);
-  void stuck();
   void unreceived();
-  std::string place(std::uint32_t rank) const;
 
   const std::vector<Graph>& graphs_;
   egraph::EGraph& target_;
