@@ -112,28 +112,8 @@ void Resolver::resolve_lemma(const syntax::LemmaText& text, const syntax::Declar
   lemma.axiom = text.axiom;
   lemma.text = declaration.text;
   lemma.span = declaration.span;
-  if (const auto other = lemma_spans_.find(lemma.name); other != lemma_spans_.end()) {
-    report(id::duplicate, text.name.span, "the lemma `" + lemma.name + "` is declared already");
-    support::Span earlier = other->second;
-    earlier.length = 1;
-    diagnostics_.back().notes.push_back({earlier, "here"});
-  }
-  if (text.second_when.line > 0) {
-    report(id::clause, text.second_when, "the lemma has this clause twice",
-           "conditions are joined with `and`");
-  }
   if (text.because) lemma.because = *text.because;
-  if (lemma.normalise && text.right == std::nullopt) {
-    report(id::clause, text.name.span, "a `normalise` lemma goes from left to right: write `=>`");
-  }
-  if (lemma.axiom && lemma.because.empty()) {
-    report(id::missing_because, text.name.span, "the axiom `" + lemma.name + "` needs a reason",
-           "`because \"...\"` at its end");
-  }
-  if (!lemma.axiom && text.because) {
-    report(id::clause, text.name.span, "a lemma is proved and needs no reason",
-           "`axiom` states what is taken on trust");
-  }
+  check_head(text, lemma);
   std::vector<Parameter> all = parameters(text.parameters, false);
   check_of(all, {}, true);
   for (const std::vector<syntax::ParameterText>* group : {&text.parameters.before, &text.parameters.after}) {
@@ -147,7 +127,7 @@ void Resolver::resolve_lemma(const syntax::LemmaText& text, const syntax::Declar
   lemma.parameters = lemma.slots.size();
   OperatorVariable variable;
   if (text.generic) {
-    generic(*text.generic, lemma, expressions, variable);
+    generic(*text.generic, expressions, variable);
     lemma.generic = variable;
     expressions.set_generic(&*lemma.generic);
   }
@@ -155,20 +135,7 @@ void Resolver::resolve_lemma(const syntax::LemmaText& text, const syntax::Declar
 
   // Premises and left side.
   expressions.set_place(Place::pattern);
-  for (const Node& node : text.given) {
-    Given given;
-    if (is_equation(node)) {
-      given.pattern = expressions.want(node.children[0], tensor);
-      given.equal_to = expressions.want(node.children[1], tensor);
-    } else {
-      given.pattern = expressions.want(node, tensor);
-    }
-    if (!is_term_pattern(given.pattern)) {
-      report(id::left_side, given.pattern.span,
-             "a premise is a term that is looked for: an operator with its operands");
-    }
-    lemma.given.push_back(std::move(given));
-  }
+  lemma.given = premises(text.given, expressions);
   const Node* left = &text.left;
   const Node* right = text.right ? &*text.right : nullptr;
   if (right == nullptr) {
@@ -201,6 +168,51 @@ void Resolver::resolve_lemma(const syntax::LemmaText& text, const syntax::Declar
   }
   lemma_spans_.emplace(text.name.text, lemma.span);
   lemmas_.add(lemma);
+}
+
+// What can be said of a lemma without looking at its expressions.
+void Resolver::check_head(const syntax::LemmaText& text, const Lemma& lemma) {
+  if (const auto other = lemma_spans_.find(lemma.name); other != lemma_spans_.end()) {
+    report(id::duplicate, text.name.span, "the lemma `" + lemma.name + "` is declared already");
+    support::Span earlier = other->second;
+    earlier.length = 1;
+    diagnostics_.back().notes.push_back({earlier, "here"});
+  }
+  if (text.second_when.line > 0) {
+    report(id::clause, text.second_when, "the lemma has this clause twice",
+           "conditions are joined with `and`");
+  }
+  if (lemma.normalise && text.right == std::nullopt) {
+    report(id::clause, text.name.span, "a `normalise` lemma goes from left to right: write `=>`");
+  }
+  if (lemma.axiom && lemma.because.empty()) {
+    report(id::missing_because, text.name.span, "the axiom `" + lemma.name + "` needs a reason",
+           "`because \"...\"` at its end");
+  }
+  if (!lemma.axiom && text.because) {
+    report(id::clause, text.name.span, "a lemma is proved and needs no reason",
+           "`axiom` states what is taken on trust");
+  }
+}
+
+std::vector<Given> Resolver::premises(const std::vector<Node>& texts, Expressions& expressions) {
+  const Type tensor = base_type(Base::tensor);
+  std::vector<Given> result;
+  for (const Node& node : texts) {
+    Given given;
+    if (is_equation(node)) {
+      given.pattern = expressions.want(node.children[0], tensor);
+      given.equal_to = expressions.want(node.children[1], tensor);
+    } else {
+      given.pattern = expressions.want(node, tensor);
+    }
+    if (!is_term_pattern(given.pattern)) {
+      report(id::left_side, given.pattern.span,
+             "a premise is a term that is looked for: an operator with its operands");
+    }
+    result.push_back(std::move(given));
+  }
+  return result;
 }
 
 void Resolver::check_lemma(Lemma& lemma, Expressions& expressions) {
@@ -257,20 +269,7 @@ void Resolver::check_lemma(Lemma& lemma, Expressions& expressions) {
     check_runs(left);
     bind_pattern(left, bound, needs);
   }
-  if (lemma.generic) {
-    for (const Slot slot : {lemma.generic->axis, lemma.generic->result_axis}) {
-      if (slot != kNoSlot) bound[slot] = true;
-    }
-    if (!mentions_generic(left) && std::none_of(lemma.given.begin(), lemma.given.end(),
-                                                [](const Given& g) { return mentions_generic(g.pattern); })) {
-      report(id::generic, left.span,
-             "the operator variable `" + lemma.generic->name + "` is not on the left side");
-    }
-    if (lemma.direction == Direction::both) {
-      report(id::generic, lemma.right.span,
-             "a lemma with an operator variable goes from left to right: write `=>`");
-    }
-  }
+  if (lemma.generic) check_generic(lemma, bound);
   // A pattern may be computed from what another gives a value, whatever their order.
   std::erase_if(needs, [&](const Need& need) { return need.slot < bound.size() && bound[need.slot]; });
   complain(
@@ -281,6 +280,27 @@ void Resolver::check_lemma(Lemma& lemma, Expressions& expressions) {
   free_variables(lemma.right, bound, needs);
   complain("it gets one from the left side, from `given`, or from an equation in `when`");
   if (lemma.direction == Direction::both && !plain) check_backwards(lemma, given);
+  report_unused(lemma, expressions);
+}
+
+// Its operator variable must be on the left side, which gives the axes of its trait a value.
+void Resolver::check_generic(const Lemma& lemma, std::vector<bool>& bound) {
+  for (const Slot slot : {lemma.generic->axis, lemma.generic->result_axis}) {
+    if (slot != kNoSlot) bound[slot] = true;
+  }
+  if (!mentions_generic(lemma.left) &&
+      std::none_of(lemma.given.begin(), lemma.given.end(),
+                   [](const Given& g) { return mentions_generic(g.pattern); })) {
+    report(id::generic, lemma.left.span,
+           "the operator variable `" + lemma.generic->name + "` is not on the left side");
+  }
+  if (lemma.direction == Direction::both) {
+    report(id::generic, lemma.right.span,
+           "a lemma with an operator variable goes from left to right: write `=>`");
+  }
+}
+
+void Resolver::report_unused(const Lemma& lemma, const Expressions& expressions) {
   std::vector<bool> defined(lemma.slots.size(), false);  // by an equation, and declared nowhere else
   for (const Expr& conjunct : lemma.when) {
     if (conjunct.kind != ExprKind::binary || conjunct.operation != Operation::equal) continue;
@@ -333,9 +353,8 @@ void Resolver::check_backwards(const Lemma& lemma, std::vector<bool> bound) {
   }
 }
 
-void Resolver::generic(const syntax::GenericVariable& text, Lemma& lemma, Expressions& expressions,
+void Resolver::generic(const syntax::GenericVariable& text, Expressions& expressions,
                        OperatorVariable& variable) {
-  static_cast<void>(lemma);
   variable.name = text.name.text;
   variable.trait = Trait::elementwise;
   const TraitWords* found = nullptr;

@@ -55,10 +55,13 @@ class Resolver : private Signatures {
 
   // lemmas.cpp
   void resolve_lemma(const syntax::LemmaText& text, const syntax::Declaration& declaration);
+  void check_head(const syntax::LemmaText& text, const Lemma& lemma);
+  std::vector<Given> premises(const std::vector<syntax::Node>& texts, Expressions& expressions);
   void check_lemma(Lemma& lemma, Expressions& expressions);
+  void check_generic(const Lemma& lemma, std::vector<bool>& bound);
+  void report_unused(const Lemma& lemma, const Expressions& expressions);
   void check_backwards(const Lemma& lemma, std::vector<bool> bound);
-  void generic(const syntax::GenericVariable& text, Lemma& lemma, Expressions& expressions,
-               OperatorVariable& variable);
+  void generic(const syntax::GenericVariable& text, Expressions& expressions, OperatorVariable& variable);
   void resolve_predicate(const syntax::PredicateText& text, Predicate& predicate);
   void resolve_law(const syntax::LawText& text, support::Span span);
 
