@@ -149,6 +149,62 @@ void report_relations(Programs& programs, Walk& walk, Outputs& outputs, Verdict&
   }
 }
 
+// Outputs of the sequential program that nobody asked for and that have no relation.
+std::vector<std::string> unrelated(const Programs& programs, Walk& walk, const std::vector<Question>& asked) {
+  std::vector<std::string> result;
+  const graph::Graph& sequential = programs.sequential_graph();
+  for (const graph::NodeIndex output : sequential.outputs) {
+    const TermId term = programs.lowered_sequential.term({0, output, 0});
+    const std::string& name = sequential.nodes[output].name;
+    const bool asked_for = std::ranges::any_of(asked, [&](const Question& q) { return q.tensor == name; });
+    if (term != kNoTerm && !asked_for && !walk.resolved(term)) {
+      result.push_back(name);
+    }
+  }
+  return result;
+}
+
+Statistics statistics(const Programs& programs, const Walk& walk) {
+  Statistics result;
+  result.sequential_operators = walk.result().operators;
+  result.distributed_operators = programs.joint->distributed_end();
+  result.by_lookup = walk.result().by_lookup;
+  result.local_problems = walk.result().problems;
+  result.by_memo = walk.result().by_memo;
+  result.carried = walk.result().solved_across.size();
+  result.largest_egraph = walk.result().largest;
+  const smt::Statistics& asked_of_solver = programs.oracle->statistics();
+  result.conditions = asked_of_solver.asked;
+  result.conditions_by_solver = asked_of_solver.solver;
+  result.conditions_unknown = asked_of_solver.unknown;
+  return result;
+}
+
+// `start`: when the check began.
+WalkOptions walk_options(const CheckOptions& options, const Programs& programs, Clock::time_point start) {
+  WalkOptions result;
+  result.memo = options.memo;
+  result.limits = options.limits;
+  if (options.time_limit) {
+    // More than the clock can count is no limit.
+    const std::chrono::duration<double> limit(std::min(*options.time_limit, kLongestLimit));
+    result.limits.expired = [end = start + std::chrono::duration_cast<Clock::duration>(limit)] {
+      return Clock::now() > end;
+    };
+  }
+  if (options.progress) {
+    result.progress = [&programs, &options, last = start + kUntilProgress - kBetweenProgress](
+                          std::size_t done, std::size_t total, TermId next) mutable {
+      const auto now = Clock::now();
+      if (now - last >= kBetweenProgress) {
+        last = now;
+        options.progress(done, total, programs.names->place(next).tensor);
+      }
+    };
+  }
+  return result;
+}
+
 // Keeps something until the process ends.
 template <class T>
 void leave(T value) {
@@ -189,29 +245,8 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   }
 
   const auto infer_start = Clock::now();
-  WalkOptions walk_options;
-  egraph::Limits limits = options.limits;
-  if (options.time_limit) {
-    // More than the clock can count is no limit.
-    const std::chrono::duration<double> limit(std::min(*options.time_limit, kLongestLimit));
-    limits.expired = [end = start + std::chrono::duration_cast<Clock::duration>(limit)] {
-      return Clock::now() > end;
-    };
-  }
-  walk_options.limits = limits;
-  walk_options.memo = options.memo;
-  if (options.progress) {
-    walk_options.progress = [&programs, &options, last = start + kUntilProgress - kBetweenProgress](
-                                std::size_t done, std::size_t total, TermId next) mutable {
-      const auto now = Clock::now();
-      if (now - last >= kBetweenProgress) {
-        last = now;
-        options.progress(done, total, programs.names->place(next).tensor);
-      }
-    };
-  }
   egraph::Counters counters;
-  auto decided = decide(programs, manifest, engine, walk_options, folder, counters);
+  auto decided = decide(programs, manifest, engine, walk_options(options, programs, start), folder, counters);
   if (!decided) {
     return decided.error();
   }
@@ -238,26 +273,8 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
     report_relations(programs, walk, outputs, verdict);
   }
   folder.keep(walk.memo(), programs);
-  const graph::Graph& sequential = programs.sequential_graph();
-  for (const graph::NodeIndex output : sequential.outputs) {
-    const TermId term = programs.lowered_sequential.term({0, output, 0});
-    const bool asked_for = std::ranges::any_of(
-        decided->asked, [&](const Question& q) { return q.tensor == sequential.nodes[output].name; });
-    if (term != kNoTerm && !asked_for && !walk.resolved(term)) {
-      verdict.unrelated.push_back(sequential.nodes[output].name);
-    }
-  }
-  verdict.statistics.sequential_operators = walk.result().operators;
-  verdict.statistics.distributed_operators = programs.joint->distributed_end();
-  verdict.statistics.by_lookup = walk.result().by_lookup;
-  verdict.statistics.local_problems = walk.result().problems;
-  verdict.statistics.by_memo = walk.result().by_memo;
-  verdict.statistics.carried = walk.result().solved_across.size();
-  verdict.statistics.largest_egraph = walk.result().largest;
-  const smt::Statistics& asked_of_solver = programs.oracle->statistics();
-  verdict.statistics.conditions = asked_of_solver.asked;
-  verdict.statistics.conditions_by_solver = asked_of_solver.solver;
-  verdict.statistics.conditions_unknown = asked_of_solver.unknown;
+  verdict.unrelated = unrelated(programs, walk, decided->asked);
+  verdict.statistics = statistics(programs, walk);
   if (verdict.kind == VerdictKind::refines || !options.time_limit) {
     folder.keep(verdict, programs);
   }

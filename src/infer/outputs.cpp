@@ -167,7 +167,6 @@ bool Outputs::follows(TermId term, TermId expected) {
 
 std::vector<CleanTermPtr> Outputs::expressions(LocalProblem& problem, TermId term, bool outputs_only,
                                                bool partial_sums, bool once) {
-  static const std::vector<Owner> kNone;
   auto filtered = std::make_shared<std::unordered_map<TermId, std::vector<Owner>>>();
   relation::ExtractOptions options;
   options.partial_sums = partial_sums;
@@ -203,7 +202,6 @@ std::vector<std::string> Outputs::relations(TermId term) {
   egraph::Limits none = limits_;
   none.rounds = 0;
   problem.saturate(program_, none);
-  std::vector<std::string> texts;
   OutputReport report;
   for (const auto& clean : expressions(problem, term, false, true, false)) {
     describe(problem, *clean, false, report);
