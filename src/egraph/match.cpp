@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "egraph/impl.h"
+#include "egraph/program.h"
 #include "egraph/run.h"
 
 namespace entangle::egraph {
@@ -399,17 +400,8 @@ bool builds(const Expr& expr) {
   if (expr.kind == ExprKind::apply || expr.kind == ExprKind::generic) {
     return true;
   }
-  if (expr.kind == ExprKind::call) {
-    switch (expr.builtin) {
-      case rules::Builtin::full:
-      case rules::Builtin::full_like:
-      case rules::Builtin::reshape:
-      case rules::Builtin::broadcast_to:
-      case rules::Builtin::fresh:
-        return true;
-      default:
-        break;
-    }
+  if (expr.kind == ExprKind::call && makes_terms(expr.builtin)) {
+    return true;
   }
   return std::any_of(expr.args.begin(), expr.args.end(), builds) ||
          std::any_of(expr.attrs.begin(), expr.attrs.end(), builds);

@@ -34,6 +34,18 @@ void find_parts(const Expr& pattern, std::vector<const Expr*>& out) {
 
 }  // namespace
 
+bool makes_terms(rules::Builtin builtin) {
+  using rules::Builtin;
+  return builtin == Builtin::full || builtin == Builtin::full_like || builtin == Builtin::reshape ||
+         builtin == Builtin::broadcast_to || builtin == Builtin::fresh;
+}
+
+bool asks_class(rules::Builtin builtin) {
+  using rules::Builtin;
+  return builtin == Builtin::named || builtin == Builtin::constant || builtin == Builtin::defined ||
+         builtin == Builtin::uniform || builtin == Builtin::interval_low || builtin == Builtin::interval_high;
+}
+
 const Expr* listed(const Expr& expr) {
   if (expr.kind != ExprKind::comprehension || expr.args.size() > 2) {
     return nullptr;
@@ -163,18 +175,11 @@ class Locality {
         return visited(expr.args[0]) && (expr.args.size() < 3 || local(expr.args[2], inside));
       }
       case ExprKind::call:
-        switch (expr.builtin) {
-          case rules::Builtin::tiling:
-            return false;
-          case rules::Builtin::named:
-          case rules::Builtin::constant:
-          case rules::Builtin::defined:
-          case rules::Builtin::uniform:
-          case rules::Builtin::interval_low:
-          case rules::Builtin::interval_high:
-            return !expr.args.empty() && visited(expr.args[0]);
-          default:
-            break;
+        if (expr.builtin == rules::Builtin::tiling) {
+          return false;
+        }
+        if (asks_class(expr.builtin)) {
+          return !expr.args.empty() && visited(expr.args[0]);
         }
         break;
       default:
@@ -258,26 +263,10 @@ bool is_pure(const Expr& expr, bool building = false) {
     return false;
   }
   if (expr.kind == ExprKind::call) {
-    switch (expr.builtin) {
-      case rules::Builtin::full:
-      case rules::Builtin::full_like:
-      case rules::Builtin::reshape:
-      case rules::Builtin::broadcast_to:
-        if (building) {
-          break;
-        }
-        return false;
-      case rules::Builtin::fresh:
-      case rules::Builtin::tiling:
-      case rules::Builtin::named:
-      case rules::Builtin::constant:
-      case rules::Builtin::defined:
-      case rules::Builtin::uniform:
-      case rules::Builtin::interval_low:
-      case rules::Builtin::interval_high:
-        return false;
-      default:
-        break;
+    using rules::Builtin;
+    const bool makes = makes_terms(expr.builtin) && (!building || expr.builtin == Builtin::fresh);
+    if (makes || expr.builtin == Builtin::tiling || asks_class(expr.builtin)) {
+      return false;
     }
   }
   const auto pure = [&](const Expr& part) { return is_pure(part, building); };

@@ -73,6 +73,10 @@ struct Program::Impl {
   mutable std::vector<std::atomic<const Rule*>> compiled_;
 };
 
+// Whether a built-in function makes terms; whether it asks what is known of a class, which may change.
+bool makes_terms(rules::Builtin builtin);
+bool asks_class(rules::Builtin builtin);
+
 // The variable whose entries `[e for x in ..]` without `if` goes through, or nullptr if it is something else.
 const rules::Expr* listed(const rules::Expr& expr);
 
