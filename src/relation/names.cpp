@@ -17,6 +17,11 @@ namespace {
 using graph::Graph;
 using graph::NodeIndex;
 
+// Unless it is the name of a tensor.
+bool is_glob(const std::string& name) {
+  return name.find_first_of("*?[") != std::string::npos;
+}
+
 std::vector<NodeIndex> candidates(const Graph& sequential, Section section) {
   std::vector<NodeIndex> result;
   if (section == Section::outputs || section == Section::expect) {
@@ -70,10 +75,6 @@ std::string suggest(const std::string& name, const std::vector<std::string>& nam
 
 bool is_input(const graph::Node& node) {
   return node.op == "placeholder" || node.op == "constant";
-}
-
-bool is_glob(const std::string& name) {
-  return name.find_first_of("*?[") != std::string::npos;
 }
 
 std::vector<NodeIndex> match(const Graph& sequential, Section section, const Text& name) {

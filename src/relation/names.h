@@ -11,9 +11,6 @@ namespace entangle::relation {
 
 enum class Section : std::uint8_t { inputs, given, outputs, expect };
 
-// Whether a name is a glob unless it is the name of a tensor.
-bool is_glob(const std::string& name);
-
 // The nodes of the sequential graph that a name means in a section; never empty. Throws Failure.
 std::vector<graph::NodeIndex> match(const graph::Graph& sequential, Section section, const Text& name);
 

@@ -266,30 +266,28 @@ class Converter {
   std::size_t ranks_;
 };
 
-}  // namespace
-
-support::Result<Clean> read_expression(const rules::RuleSet& rules, const Manifest& manifest,
-                                       const Form& form) {
-  return guarded([&]() -> Clean {
-    const Converter converter(rules, manifest.ranks);
-    if (const std::optional<Leaf> leaf = parse_leaf(form.text)) return converter.convert(*leaf, form.span);
-    const support::Result<rules::Expr> expr =
-        rules::parse_leaf_expression(rules, manifest.file, form.text, form.span);
-    if (!expr) {
-      const support::Diagnostic& cause = expr.error();
-      fail(Problem::bad_expression, cause.span.line == 0 ? form.span : cause.span, cause.message,
-           cause.suggestion);
-    }
-    return converter.convert(*expr);
-  });
+// Reads an expression over leaves; only clean operators, attributes must be constants or symbols of sizes.
+Clean read_expression(const rules::RuleSet& rules, const Manifest& manifest, const Form& form) {
+  const Converter converter(rules, manifest.ranks);
+  if (const std::optional<Leaf> leaf = parse_leaf(form.text)) return converter.convert(*leaf, form.span);
+  const support::Result<rules::Expr> expr =
+      rules::parse_leaf_expression(rules, manifest.file, form.text, form.span);
+  if (!expr) {
+    const support::Diagnostic& cause = expr.error();
+    fail(Problem::bad_expression, cause.span.line == 0 ? form.span : cause.span, cause.message,
+         cause.suggestion);
+  }
+  return converter.convert(*expr);
 }
+
+}  // namespace
 
 support::Result<Expansion> expand(const Manifest& manifest, const rules::RuleSet& rules,
                                   const std::string& tensor, std::size_t rank, const Form& form) {
   return guarded([&]() -> Expansion {
     switch (form.kind) {
       case Form::Kind::expression:
-        return {{unwrap(read_expression(rules, manifest, form))}, {}};
+        return {{read_expression(rules, manifest, form)}, {}};
       case Form::Kind::placement:
         return Expander({{manifest.ranks}, form.placements}, rules, tensor, rank, form).expand();
       case Form::Kind::mesh:

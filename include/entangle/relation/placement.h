@@ -28,8 +28,4 @@ struct Expansion {
 support::Result<Expansion> expand(const Manifest& manifest, const rules::RuleSet& rules,
                                   const std::string& tensor, std::size_t rank, const Form& form);
 
-// Reads an expression over leaves; only clean operators, attributes must be constants or symbols of sizes.
-support::Result<Clean> read_expression(const rules::RuleSet& rules, const Manifest& manifest,
-                                       const Form& form);
-
 }  // namespace entangle::relation
