@@ -152,9 +152,9 @@ def meshes():
                           g = f32[4,3] parameter(1)
                           p = f32[4,3] dot(x, g), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}
                           y = f32[4,3] all-reduce(p), {groups}, to_apply=add""", header)
-    inputs = {"x": '"[concat(r0.x, r2.x; 0), concat(r1.x, r3.x; 0)]"'.strip('"'), "g": '"concat(concat(r0.g, r1.g; 1), concat(r2.g, r3.g; 1); 0)"'}
+    inputs = {"x": '[ "concat(r0.x, r2.x; 0)", "concat(r1.x, r3.x; 0)" ]',
+              "g": '"concat(concat(r0.g, r1.g; 1), concat(r2.g, r3.g; 1); 0)"'}
     expect = {"y": '[ "concat(r0.y, r1.y; 1)", "concat(r2.y, r3.y; 1)" ]'}
-    inputs["x"] = '[ "concat(r0.x, r2.x; 0)", "concat(r1.x, r3.x; 0)" ]'
     device = "channel_id=1, use_global_device_ids=true, replica_groups="
     for name, groups, header, fails in (
             ("by device", device + "{{0,2},{1,3}}", ", num_partitions=4", ""), ("transposed", device + "[2,2]<=[2,2]T(1,0)", ", num_partitions=4", ""),

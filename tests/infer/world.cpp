@@ -262,6 +262,15 @@ std::vector<std::string> copies(std::size_t count, const std::string& program) {
   return std::vector<std::string>(count, program);
 }
 
+Case same(const std::string& program, std::size_t ranks) {
+  return {program, copies(ranks, program), "inputs:\n  x: Replicate\n", "", ""};
+}
+
+Case uses(const std::string& call) {
+  return same("in x: f32[4]\nr = " + call +
+              ": f32[4] // model.py:1\ny = aten.add.Tensor(%x, %r): f32[4]\nout y");
+}
+
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   REQUIRE_MESSAGE(text.find(from) != std::string::npos, from);
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {

@@ -43,6 +43,11 @@ std::string to_string(VerdictKind kind);
 const OutputReport& only_output(const Verdict& verdict);
 bool has(const std::vector<std::string>& texts, const std::string& text);
 
+// Both sides run the same program on the same x.
+Case same(const std::string& program, std::size_t ranks = 2);
+// The same, where r is computed by `call`, and y from it.
+Case uses(const std::string& call);
+
 // The program of every one of `count` ranks.
 std::vector<std::string> each(std::size_t count, const std::function<std::string(std::size_t)>& program);
 std::vector<std::string> copies(std::size_t count, const std::string& program);
