@@ -54,6 +54,15 @@ class Prove(Case):
         self.write("never.rules", 'include "small.rules";\nlemma never(x: tensor): add_n(x) => x when rank(x) == 9;\n')
         self.assertIn("no instance was found", self.prove("never.rules", code=UNPROVED).stdout)
 
+    def test_elements_that_do_not_exist_or_are_too_large(self):
+        self.write("none.rules", "op glue(xs: tensor*; to: dtype): free { shape [2]; dtype to; value i => block(xs, 0, i); }\n"
+                                 "op huge(; to: dtype): free { shape [2]; dtype to; value i => 9223372036854775807 * (i[0] + 2); }\n"
+                                 "lemma glued(d: dtype): glue(; d) => glue(; d);\nlemma grown(d: dtype): huge(; d) => huge(; d);\n")
+        for jobs in "1", "2":
+            out = self.prove("none.rules", "--jobs", jobs, code=UNPROVED).stdout
+            self.assertRegex(out, r"glued +unknown .*`block\(xs, 0, i\)` is undefined\n")
+            self.assertRegex(out, r"grown +unknown .*a number that is too large\n")
+
     def test_bad_input(self):
         self.assertIn("no rule file is given", self.prove(code=BAD_INPUT).stderr)
         self.assertIn("there is no rule file", self.prove("nowhere.rules", code=BAD_INPUT).stderr)
