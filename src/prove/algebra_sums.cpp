@@ -264,6 +264,23 @@ Poly Algebra::maximum(std::vector<Entry> entries) {
     }
   }
   if (flat.empty()) return entries.empty() ? throw Undefined{"a maximum of nothing"} : entries[0].body;
+  // What is added to all of them, whatever the position.
+  Poly shared;
+  for (const auto& [product, coefficient] : flat[0].body.terms) {
+    const bool everywhere = std::ranges::all_of(flat, [&](const Entry& entry) {
+      const auto found = entry.body.terms.find(product);
+      if (found == entry.body.terms.end() || found->second != coefficient) return false;
+      return std::ranges::none_of(product, [&](const auto& factor) {
+        return std::ranges::any_of(
+            entry.ranges, [&](const Range& range) { return mentions(single(factor.first), range.first); });
+      });
+    });
+    if (everywhere) shared.terms[product] = coefficient;
+  }
+  if (!shared.is_zero()) {
+    for (Entry& entry : flat) entry.body = subtract(entry.body, shared);
+    return add(shared, maximum(std::move(flat)));
+  }
   // A positive factor of all of them.
   Product common;
   for (const auto& [id, exponent] :

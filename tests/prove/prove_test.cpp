@@ -374,6 +374,12 @@ TEST_CASE("the greatest of several numbers is one of them, and none is greater")
   check_proved(
       "lemma l(x: tensor, y: tensor, d: axis): ge(max_n(reduce_max(x; d), y), y) => full(1; y.shape, b8);");
   check_refuted("lemma l(x: tensor, y: tensor, d: axis): max_n(reduce_max(x; d), y) => y;");
+  check_proved(
+      "lemma l(x: tensor, t: tensor, n: int): reduce_max(add_n(x, bcast(t; [0], [n])); 0) => add_n(t, "
+      "reduce_max(x; 0));");
+  check_refuted(
+      "lemma l(x: tensor, t: tensor, n: int): reduce_max(add_n(x, bcast(t; [0], [n])); 0) => reduce_max(x; "
+      "0);");
 }
 
 TEST_CASE("a sum of what is 0 but at one position") {

@@ -7,7 +7,7 @@ TOKENS, WORDS = 8, 7
 def cross_entropy(p, logits, targets, ignore=-100, reduction=1):
     """The loss, the number of tokens that count, and what gives the gradient of the logits from the loss's."""
     logs = p.same("_log_softmax.default", logits, -1, False)
-    loss, number = p.several("aten.nll_loss_forward.default", logs, targets, None, reduction, ignore, shapes=[(), ()])
+    loss, number = p.several("aten.nll_loss_forward.default", logs, targets, None, reduction, ignore, shapes=[logs.shape[:1] if reduction == 0 else (), ()])
 
     def backward(d):
         dlogs = p.op("aten.nll_loss_backward.default", d, logs, targets, None, reduction, ignore, number, shape=logs.shape)
@@ -76,6 +76,53 @@ def log_of_softmax(p):
     p.output(p.sub(x, total if p.broken("the sum itself") else p.unary("log", total)), "y")
 
 
+def parallel_classes(p):
+    """Cross entropy of words that are cut, with its gradient, as Megatron writes both: targets of other ranks are masked, and one is taken from the
+    softmax at the target. The last rank may have fewer words."""
+    sizes = p.sizes
+    words, n = sum(sizes) if p.sequential else sizes[p.rank], 4
+    logits, targets, d = p.input("logits", n, words), p.input("targets", n, dtype="i64"), p.input("d", n)
+    if p.sequential:
+        loss, _, backward = cross_entropy(p, logits, targets, reduction=0)
+        p.output(loss, "loss")
+        return p.output(backward(d), "g")
+    begin = sum(sizes[:p.rank])
+    top = p.all_reduce(p.amax(logits, [-1], True), "max")
+    x = p.sub(logits, top)
+    foreign = p.op("aten.logical_or.default", p.compare("lt", targets, begin), p.compare("ge", targets, begin + words), shape=(n,), dtype="b8")
+    places = p.masked_fill(p.sub(targets, begin), foreign, 0)
+    picked = p.pick(x, places)
+    picked = picked if p.broken("others' targets not masked") else p.masked_fill(picked, foreign, 0.0)
+    e = p.unary("exp", x)
+    total = p.sum(e, [-1])
+    total = total if p.broken("the rank's own sum") else p.all_reduce(total)
+    p.output(p.sub(p.unary("log", total), p.all_reduce(picked)), "loss")
+    softmax = p.div(e, p.unsqueeze(total, -1))
+    ones = p.op("aten.rsub.Scalar", p.cast(foreign, "f32"), 1.0, shape=(n,))
+    less = p.op("aten.index_put.default", softmax, [p.arange(0, n), places], ones if p.broken("one added") else p.unary("neg", ones), True, shape=softmax.shape)
+    p.output(p.mul(less, p.unsqueeze(d, -1)), "g")
+
+
+def greatest_word(p):
+    """The likeliest word and its log-probability, the words cut: ranks gather their greatest logits and where these are."""
+    words = 8 // p.ranks
+    x = p.input("x", 3, words)
+    if p.sequential:
+        p.output(p.op("aten.argmax.default", x, -1, shape=(3,), dtype="i64"), "word")
+        return p.output(p.amax(p.same("_log_softmax.default", x, -1, False), [-1]), "score")
+    top, place = p.several("aten.max.dim", x, -1, True, shapes=[(3, 1), (3, 1)], dtypes=["f32", "i64"])
+    if not p.broken("places not moved"):
+        place = p.add(place, p.rank * words)
+    tops, places = p.all_gather(top, 1), p.all_gather(place, 1)
+    if p.broken("ranks in another order"):
+        tops = p.cat([p.part(tops, 1, 1, 2), p.part(tops, 1, 0, 2)], 1)
+    best = p.op("aten.argmax.default", tops, -1, shape=(3,), dtype="i64")
+    p.output(p.pick(places, best), "word")
+    high = p.all_reduce(p.amax(x, [-1]), "max")
+    total = p.sum(p.unary("exp", p.sub(x, p.unsqueeze(high, -1))), [-1])
+    p.output(p.unary("neg", p.unary("log", total if p.broken("the rank's own sum") else p.all_reduce(total))), "score")
+
+
 def norm_of_norms(p):
     """Norms of the gradients, of which one is cut: its square is summed over the ranks (as clip_grad_norm_ and Megatron do)."""
     cut, whole = p.input("cut", 6 // p.ranks, 3), p.input("whole", 4)
@@ -103,5 +150,22 @@ def loss_cases():
                {"targets from 0": "nll_loss_forward.0", "texts against texts": "mm_1"})
     yield Case("logarithm of softmax, vocabulary cut", log_of_softmax, {"x": "Shard(1)"}, {"y": "Shard(1)"},
                {"the rank's own sum": "_softmax", "the sum itself": "_softmax"})
+    for sizes in ((4, 4), (3, 3, 2)):
+        def build(p, sizes=sizes):
+            p.sizes = sizes
+            return parallel_classes(p)
+        joined = lambda name, ranks=len(sizes): f"concat({', '.join(f'r{r}.{name}' for r in range(ranks))}; 1)"
+        yield Case(f"cross entropy, {'+'.join(map(str, sizes))} words", build, {"logits": joined("logits"), "targets": "Replicate", "d": "Replicate"},
+                   {"loss": "Replicate", "g": joined("g")},
+                   {"others' targets not masked": "_log_softmax", "the rank's own sum": "_log_softmax",
+                    "one added": "_log_softmax"}, ranks=len(sizes), ranges={"targets": sum(sizes)},
+                   cut=lambda values, rank, sizes=sizes: {"logits": values["logits"].split(list(sizes), 1)[rank]}, joined=whole_gradient)
+    yield Case("likeliest word, words cut", greatest_word, {"x": "Shard(1)"}, {"word": "Replicate", "score": "Replicate"},
+               {"places not moved": "argmax", "ranks in another order": "argmax", "the rank's own sum": "_log_softmax"})
     yield Case("norm of norms", norm_of_norms, {"cut": "Shard(0)", "whole": "Replicate"}, {"cut_new": "Shard(0)", "whole_new": "Replicate"},
                {"the rank's own norm": "linalg_vector_norm", "norms for squares": "linalg_vector_norm"})
+
+
+def whole_gradient(outputs):
+    import torch
+    return {"g": torch.cat([o["g"] for o in outputs], 1)}
