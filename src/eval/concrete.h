@@ -21,6 +21,11 @@ struct Concrete : IntegerIndex {
     if (!constant) throw Undefined{value.is_poison() ? "a number that is too large" : "a symbolic size"};
     return *constant;
   }
+  static sym::Int floordiv(sym::Int a, sym::Int b) {
+    if (b == sym::Int(0)) throw Undefined{"an integer division by 0"};
+    return sym::floordiv(a, b);
+  }
+  static sym::Int mod(sym::Int a, sym::Int b) { return a - b * floordiv(a, b); }
   // Nothing is said of numbers without an order (NaN) but that they differ.
   template <class T>
   static bool compare(rules::Operation operation, const T& a, const T& b) {

@@ -1,9 +1,12 @@
 #include "entangle/eval/interpret.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <functional>
 
 #include "eval/concrete.h"
+#include "eval/functions.h"
 
 namespace entangle::eval {
 
@@ -26,10 +29,18 @@ void for_each_index(const Index& shape, const std::function<void(const Index&)>&
   }
 }
 
+std::string to_string(const mpq_class& number) {
+  static const mpz_class kSimple = 1'000'000'000;
+  if (number.get_den() <= kSimple) return number.get_str();
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", number.get_d());
+  return text;
+}
+
 std::string to_string(const Array& array) {
   std::size_t next = 0;
   const std::function<std::string(std::size_t)> part = [&](std::size_t axis) -> std::string {
-    if (axis == array.shape.size()) return array.elements[next++].get_str();
+    if (axis == array.shape.size()) return to_string(array.elements[next++]);
     std::string text = "[";
     for (std::int64_t k = 0; k < array.shape[axis]; ++k) text += (k > 0 ? ", " : "") + part(axis + 1);
     return text + "]";
@@ -129,6 +140,8 @@ struct Exact : Concrete<mpq_class> {
   DType dtype;    // of the result, for functions nothing is known of
   DType operand;  // of the first operand
   bool converts;  // what the operator does
+  Interpreter::Functions functions;
+  std::set<Interpreter::Made>& made_up;
 
   static Number number(const sym::Scalar& scalar) {
     if (scalar.is_infinite()) {
@@ -170,10 +183,29 @@ struct Exact : Concrete<mpq_class> {
       hash.add(number != nullptr ? number->get_str() : tensor::to_string(std::get<Attr>(argument)));
     }
     if (converts) return converted(numbers[0], operand, dtype);
+    const auto floating =
+        functions == Interpreter::Functions::floating ? in_floating_point(name, arguments) : std::nullopt;
+    if (floating) {
+      if (!std::isfinite(*floating)) throw Undefined{"a value of `" + name + "` that is no number"};
+      return mpq_class(*floating);
+    }
     if (numbers.size() == arguments.size()) {
       if (const auto value = known_function(name, numbers)) return *value;
     }
+    made_up.insert({name, in_floating_point(name, arguments).has_value()});
     return hash.number(dtype);
+  }
+  static std::optional<double> in_floating_point(const std::string& name,
+                                                 const std::vector<std::variant<Number, Attr>>& arguments) {
+    std::vector<std::variant<double, Attr>> given;
+    for (const auto& argument : arguments) {
+      if (const auto* number = std::get_if<Number>(&argument)) {
+        given.emplace_back(number->get_d());
+      } else {
+        given.emplace_back(std::get<Attr>(argument));
+      }
+    }
+    return scalar_function(name, given);
   }
   Number element(TermId id, const std::vector<Int>& index) const {
     return element_of(array(id), index, [&] { return terms.print(id); });
@@ -209,13 +241,13 @@ Array Interpreter::compute(TermId id) {
   const rules::Operator& op = terms_.rules().op(node.op);
   const tensor::TensorType& type = terms_.type(id);
   Array result;
-  for (const Int size : type.shape) result.shape.push_back(size.value());
+  for (const Int size : type.shape) result.shape.push_back(Exact::whole(size));
   for (const TermId child : node.children) {
     if (value(child) == nullptr) throw Undefined{why_};
   }
   const auto array = [&](TermId child) -> const Array& { return values_.at(child); };
   const DType operand = node.children.empty() ? type.dtype : terms_.type(node.children[0]).dtype;
-  Exact exact{{}, terms_, array, type.dtype, operand, op.converts};
+  Exact exact{{}, terms_, array, type.dtype, operand, op.converts, functions_, made_up_};
 
   if (op.value) {
     Clause<Exact> clause(exact, op, node.attrs, node.children);

@@ -33,10 +33,12 @@ void fork_if_undecided(smt::Oracle& oracle, bool required) {
   if (oracle.undecided()) throw Fork{*oracle.undecided(), required};
 }
 
-Builder::Builder(const Subject& subject, rules::OpId op, const Limits& limits, Scenario& scenario,
-                 Chooser& chooser, term::Typing& typing, eval::Terms& terms, term::Evaluator& evaluator)
+Builder::Builder(const Subject& subject, const Vocabulary& vocabulary, rules::OpId op, const Limits& limits,
+                 Scenario& scenario, Chooser& chooser, term::Typing& typing, eval::Terms& terms,
+                 term::Evaluator& evaluator)
     : rules_(typing.rules()),
       subject_(subject),
+      vocabulary_(vocabulary),
       lemma_(subject.lemma),
       op_(op),
       limits_(limits),
@@ -48,16 +50,7 @@ Builder::Builder(const Subject& subject, rules::OpId op, const Limits& limits, S
       uniform_(lemma_.slots.size()),
       interval_(lemma_.slots.size()) {
   frame_.slots.assign(lemma_.slots.size(), std::nullopt);
-  for (const Expr& condition : lemma_.when) {
-    mark_known(condition, uniform_, interval_);
-    dtypes_matter_ = dtypes_matter_ || asks_dtype(rules_, condition);
-  }
-  dtypes_matter_ = dtypes_matter_ || asks_dtype(rules_, lemma_.left) || asks_dtype(rules_, lemma_.right);
-  if (op != rules::kNoOp) {
-    dtypes_matter_ = dtypes_matter_ || std::ranges::any_of(rules_.op(op).linear, [](const auto& linear) {
-                       return linear.condition.has_value();
-                     });
-  }
+  for (const Expr& condition : lemma_.when) mark_known(condition, uniform_, interval_);
 }
 
 void Builder::run() {
@@ -130,10 +123,9 @@ TermId Builder::term(const Expr& pattern, const Want& want) {
 }
 
 // Elements are reals to every operator: other types are needed only where this one has no instance, or where
-// the lemma asks for types.
+// something depends on types.
 TensorType Builder::type(const Want& want) {
   static const std::vector<DType> kDTypes{DType::f32, DType::i64, DType::b8};
-  static const std::vector<DType> kMore{DType::f32, DType::i64, DType::b8, DType::bf16};
   TensorType type;
   if (want.shape) {
     type.shape = *want.shape;
@@ -141,10 +133,26 @@ TensorType Builder::type(const Want& want) {
     const std::size_t rank = want.rank ? *want.rank : chooser_(limits_.rank + 1);
     for (std::size_t k = 0; k < rank; ++k) type.shape.push_back(symbol(true));
   }
-  const std::vector<DType>& dtypes = dtypes_matter_ ? kMore : kDTypes;
-  type.dtype = want.dtype ? *want.dtype : dtypes[chooser_(dtypes.size(), !dtypes_matter_)];
+  const bool matter = vocabulary_.dtypes_matter();
+  const std::vector<DType>& dtypes = matter ? vocabulary_.dtypes() : kDTypes;
+  type.dtype = want.dtype ? *want.dtype : dtypes[chooser_(dtypes.size(), !matter)];
   highest_ = std::max(highest_, type.rank());
   return type;
+}
+
+// The element type of an operand of an operator for which it may be another than that of its other operands.
+DType Builder::dtype_beside(DType first) {
+  const bool matter = vocabulary_.dtypes_matter();
+  std::vector<DType> dtypes{first};
+  for (const DType other : matter ? vocabulary_.dtypes() : std::vector{DType::b8, DType::f32, DType::i64}) {
+    if (other != first) dtypes.push_back(other);
+  }
+  return dtypes[chooser_(dtypes.size(), !matter)];
+}
+
+// Where types matter one of a kind does not stand for the others.
+std::optional<DType> Builder::required(const rules::Operator& op, std::size_t parameter) const {
+  return required_dtype(op, parameter, vocabulary_.dtypes_matter());
 }
 
 // What every element of a tensor of that type may be.
@@ -206,24 +214,20 @@ TermId Builder::application(const Expr& pattern, const Want& want) {
   std::optional<TensorType> sibling;
   for (const std::size_t k : order) {
     Want one;
-    const std::optional<DType> required = required_dtype(op, k);
-    if (required) one.dtype = required;
+    const std::optional<DType> needed = required(op, k);
+    if (needed) one.dtype = needed;
     if (op.elementwise) {
       one.alike = true;
       one.shape = sibling ? std::optional(sibling->shape) : want.shape;
       if (!sibling && !want.shape) one.rank = want.rank;
-      if (required) {
+      if (needed) {
         // Nothing to choose.
       } else if (!op.dtype) {
         one.dtype = sibling ? std::optional(sibling->dtype) : want.dtype;
       } else if (sibling) {
         // Most operators of several types have a mask and operands of one type. What goes for numbers goes
         // for truths, but not the other way round.
-        std::vector<DType> dtypes{sibling->dtype == DType::b8 ? DType::f32 : sibling->dtype};
-        for (const DType other : {DType::b8, DType::f32, DType::i64}) {
-          if (other != dtypes[0]) dtypes.push_back(other);
-        }
-        one.dtype = dtypes[chooser_(dtypes.size(), !dtypes_matter_)];
+        one.dtype = dtype_beside(sibling->dtype == DType::b8 ? DType::f32 : sibling->dtype);
       }
     }
     const Expr& arg = pattern.args[k];

@@ -15,6 +15,7 @@
 #include "prove/expressions.h"
 #include "prove/scenario.h"
 #include "prove/subject.h"
+#include "prove/vocabulary.h"
 
 namespace entangle::prove {
 
@@ -50,9 +51,10 @@ class Chooser {
 
 class Builder {
  public:
-  // The subject outlives the builder; `op` is one of its operators.
-  Builder(const Subject& subject, rules::OpId op, const Limits& limits, Scenario& scenario, Chooser& chooser,
-          term::Typing& typing, eval::Terms& terms, term::Evaluator& evaluator);
+  // The subject and the vocabulary outlive the builder; `op` is one of the subject's operators.
+  Builder(const Subject& subject, const Vocabulary& vocabulary, rules::OpId op, const Limits& limits,
+          Scenario& scenario, Chooser& chooser, term::Typing& typing, eval::Terms& terms,
+          term::Evaluator& evaluator);
 
   // Builds the `given` patterns and the left side. Throws Infeasible or Fork.
   void run();
@@ -94,9 +96,13 @@ class Builder {
   bool bound(rules::Slot slot) const { return slot < frame_.slots.size() && frame_.slots[slot].has_value(); }
   std::optional<rules::Slot> unbound(const rules::Expr& expr) const;
   std::size_t choose_length(bool nonempty);
+  tensor::Attr among(const std::vector<tensor::Attr>& values);
+  tensor::DType dtype_beside(tensor::DType first);
+  std::optional<tensor::DType> required(const rules::Operator& op, std::size_t parameter) const;
 
   const rules::RuleSet& rules_;
   const Subject& subject_;
+  const Vocabulary& vocabulary_;
   const rules::Lemma& lemma_;
   const rules::OpId op_;
   const Limits limits_;
@@ -106,9 +112,9 @@ class Builder {
   eval::Terms& terms_;
   term::Evaluator& evaluator_;
   std::vector<bool> uniform_, interval_;
-  bool dtypes_matter_ = false;
   std::size_t sizes_ = 0;
   std::size_t others_ = 0;
+  std::size_t fresh_names_ = 0;  // that stand for one that nothing mentions
   term::Frame frame_;
   term::Focus focus_;
   std::vector<TermId> left_;

@@ -84,14 +84,21 @@ Attr Builder::attribute(const rules::Type& type, std::size_t depth, const std::v
     case Base::boolean:
       return Attr::of(chooser_(2) == 1);
     case Base::name:
-      return Attr::name("some");
-    case Base::dtype: {
-      static const std::vector<DType> kDTypes{DType::f32, DType::bf16, DType::i64, DType::b8};
-      return Attr::of(kDTypes[chooser_(kDTypes.size())]);
-    }
+      return among(vocabulary_.names(fresh_names_ + 1));
+    case Base::dtype:
+      return Attr::of(vocabulary_.dtypes()[chooser_(vocabulary_.dtypes().size())]);
+    case Base::any:
+      return vocabulary_.values_matter() ? among(vocabulary_.values(fresh_names_ + 1)) : Attr();
     default:
       return {};
   }
+}
+
+// One of them; the last is a name that nothing mentions and that has not been chosen before.
+Attr Builder::among(const std::vector<Attr>& values) {
+  const std::size_t taken = chooser_(values.size());
+  if (taken + 1 == values.size()) ++fresh_names_;
+  return values[taken];
 }
 
 // A variable of the expression that has no value yet (and is not bound inside it).
@@ -173,13 +180,8 @@ TermId Builder::generic(const Expr& pattern, const Want& want) {
     Want one;
     if (op.elementwise) one.shape = focused.shape;
     if (variadic && !op.elementwise) one.rank = focused.rank();
-    const std::optional<DType> required = required_dtype(op, j);
-    std::vector<DType> dtypes{required ? *required : focused.dtype};
-    for (const DType other :
-         required ? std::vector<DType>{} : std::vector<DType>{DType::f32, DType::i64, DType::b8}) {
-      if (other != focused.dtype) dtypes.push_back(other);
-    }
-    one.dtype = dtypes[chooser_(dtypes.size(), true)];
+    const std::optional<DType> needed = required(op, j);
+    one.dtype = needed ? needed : dtype_beside(focused.dtype);
     children[j] = terms_.fresh(type(one), "y" + std::to_string(j));
   }
   std::vector<std::optional<Attr>> values(op.attributes.size());

@@ -55,6 +55,23 @@ std::uint64_t magnitude(const tensor::Attr& attr) {
   return result;
 }
 
+// Whether values are equal, or as good as equal in floating point.
+bool same(const eval::Interpreter& interpreter, const mpq_class& a, const mpq_class& b) {
+  static const mpq_class kTolerance(1, 1'000'000);
+  return a == b || (!interpreter.exact() && abs(a - b) <= kTolerance * (abs(a) + abs(b) + 1));
+}
+
+bool same(const eval::Interpreter& interpreter, const Array& a, const Array& b) {
+  return a.shape == b.shape && std::ranges::equal(a.elements, b.elements, [&](const auto& x, const auto& y) {
+           return same(interpreter, x, y);
+         });
+}
+
+bool mentions(const rules::Expr& expr, const std::string& function) {
+  return (expr.kind == rules::ExprKind::scalar_call && expr.name == function) ||
+         std::ranges::any_of(expr.args, [&](const rules::Expr& arg) { return mentions(arg, function); });
+}
+
 // Elements, axes, leaves, terms, leaves of other types than f32, numbers.
 Replayer::Measure measure(const Instance& instance) {
   std::uint64_t elements = 0, axes = 0, leaves = 0, unusual = 0, numbers = 0;
@@ -83,7 +100,7 @@ Answer Replayer::compare(const Instance& instance) {
   const std::size_t draws = instance.given.empty() ? 1 : kDraws;
   Answer answer = Answer::undefined;
   for (std::size_t n = 0; n < draws && answer != Answer::differ; ++n) {
-    Leaves leaves = drawn(instance, !instance.given.empty());
+    Leaves leaves = drawn(instance, instance.given.empty() ? std::nullopt : std::optional(n));
     const Answer here = evaluate(instance, leaves);
     if (here != Answer::undefined) answer = here;
     if (here != Answer::differ) continue;
@@ -97,17 +114,23 @@ Answer Replayer::compare(const Instance& instance) {
   return answer;
 }
 
-Replayer::Leaves Replayer::drawn(const Instance& instance, bool small) {
+Replayer::Leaves Replayer::drawn(const Instance& instance, std::optional<std::size_t> draw) {
   Leaves result;
   for (const TermId leaf : leaves_of(instance.terms)) {
     Bounds bounds = bounds_of(instance.terms, leaf);
-    if (small) bounds = {std::max<std::int64_t>(bounds.low, 0), std::max<std::int64_t>(bounds.low + 1, 1)};
+    if (draw) {
+      // 0 and 1, 1 and -1, or both and 0.
+      const Bounds few = *draw % 3 == 0 ? Bounds{0, 1} : Bounds{-1, 1};
+      bounds.low = std::max(bounds.low, std::min(few.low, bounds.high));
+      bounds.high = std::min(bounds.high, std::max(few.high, bounds.low + 1));
+    }
+    const std::int64_t step = draw && *draw % 3 == 1 && bounds.low == -1 && bounds.high == 1 ? 2 : 1;
     Array array;
     for (const sym::Int size : instance.terms.type(leaf).shape) array.shape.push_back(size.value());
-    const auto span = static_cast<std::uint64_t>(bounds.high - bounds.low + 1);
+    const auto span = static_cast<std::uint64_t>((bounds.high - bounds.low) / step + 1);
     eval::for_each_index(array.shape, [&](const std::vector<std::int64_t>&) {
       array.elements.emplace_back(
-          static_cast<long>(bounds.low + static_cast<std::int64_t>(random_() % span)));
+          static_cast<long>(bounds.low + step * static_cast<std::int64_t>(random_() % span)));
     });
     result.emplace(leaf, std::move(array));
   }
@@ -117,6 +140,34 @@ Replayer::Leaves Replayer::drawn(const Instance& instance, bool small) {
 Answer Replayer::evaluate(const Instance& instance, const Leaves& leaves) {
   eval::Interpreter interpreter(instance.terms);
   for (const auto& [leaf, array] : leaves) interpreter.set(leaf, array);
+  const Answer answer = evaluate_with(interpreter, instance);
+  if (answer != Answer::differ || instance.right.empty() || interpreter.made_up().empty()) return answer;
+  return confirmed(instance, leaves, interpreter.made_up());
+}
+
+// The sides differ for functions whose values are made up: whether they do for the functions as they are.
+Answer Replayer::confirmed(const Instance& instance, const Leaves& leaves,
+                           const std::set<eval::Interpreter::Made>& made_up) {
+  bool known = false;
+  for (const auto& one : made_up) {
+    known = known || one.known;
+    for (const rules::Law& law : instance.terms.rules().laws()) {
+      if (one.known || !(mentions(law.left, one.function) || mentions(law.right, one.function))) continue;
+      why_ = "values of `" + one.function + "` are made up, and the law `" + law.name +
+             "` need not hold of them";
+      return Answer::undefined;
+    }
+  }
+  if (!known) return Answer::differ;
+  eval::Interpreter interpreter(instance.terms, eval::Interpreter::Functions::floating);
+  for (const auto& [leaf, array] : leaves) interpreter.set(leaf, array);
+  const Answer answer = evaluate_with(interpreter, instance);
+  if (answer != Answer::agree) return answer;
+  why_ = "the sides differ only where values of `" + made_up.begin()->function + "` are made up";
+  return Answer::undefined;
+}
+
+Answer Replayer::evaluate_with(eval::Interpreter& interpreter, const Instance& instance) {
   const auto both = [&](TermId a, TermId b) {
     const Array* first = interpreter.value(a);
     const Array* second = first != nullptr ? interpreter.value(b) : nullptr;
@@ -124,8 +175,7 @@ Answer Replayer::evaluate(const Instance& instance, const Leaves& leaves) {
       why_ = interpreter.why();
       return Answer::undefined;
     }
-    return first->shape == second->shape && first->elements == second->elements ? Answer::agree
-                                                                                : Answer::differ;
+    return same(interpreter, *first, *second) ? Answer::agree : Answer::differ;
   };
   for (const auto& [a, b] : instance.given) {
     if (both(a, b) == Answer::agree) continue;
@@ -164,7 +214,13 @@ void Replayer::shrink(const Instance& instance, Leaves& leaves) {
 
 Counterexample Replayer::shown(const Instance& instance, const Leaves& leaves) {
   const eval::Terms& terms = instance.terms;
-  eval::Interpreter interpreter(terms);
+  eval::Interpreter made_up(terms);
+  for (const auto& [leaf, array] : leaves) made_up.set(leaf, array);
+  evaluate_with(made_up, instance);
+  // What is shown are the functions as they are, where that is known.
+  const bool known = std::ranges::any_of(made_up.made_up(), &eval::Interpreter::Made::known);
+  using Functions = eval::Interpreter::Functions;
+  eval::Interpreter interpreter(terms, known ? Functions::floating : Functions::made_up);
   for (const auto& [leaf, array] : leaves) interpreter.set(leaf, array);
   Counterexample result;
   std::string text = "  the statement\n" + indented(text_) + "  fails with " + instance.variables + "\n";
@@ -191,7 +247,7 @@ Counterexample Replayer::shown(const Instance& instance, const Leaves& leaves) {
     if (typed) {
       const Array* a = interpreter.value(instance.left[k]);
       const Array* b = interpreter.value(instance.right[k]);
-      if (a == nullptr || b == nullptr || a->elements == b->elements) continue;
+      if (a == nullptr || b == nullptr || same(interpreter, *a, *b)) continue;
     }
     const Array* a = side("left:  ", instance.left[k]);
     const Array* b = side("right: ", instance.right[k]);
@@ -203,12 +259,13 @@ Counterexample Replayer::shown(const Instance& instance, const Leaves& leaves) {
     bool first = true;
     eval::for_each_index(a->shape, [&](const std::vector<std::int64_t>& at) {
       const std::size_t place = a->offset(at);
-      if (!first || a->elements[place] == b->elements[place]) return;
+      if (!first || same(interpreter, a->elements[place], b->elements[place])) return;
       first = false;
       std::vector<std::string> entries;
       for (const std::int64_t entry : at) entries.push_back(std::to_string(entry));
       text += "  first difference at [" + support::join(entries, ", ") +
-              "]: " + a->elements[place].get_str() + " against " + b->elements[place].get_str() + "\n";
+              "]: " + eval::to_string(a->elements[place]) + " against " +
+              eval::to_string(b->elements[place]) + "\n";
     });
     break;
   }

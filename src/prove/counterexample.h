@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -55,8 +56,12 @@ class Replayer {
  private:
   using Leaves = std::unordered_map<TermId, eval::Array>;
 
-  Leaves drawn(const Instance& instance, bool small);
+  // `draw`: which of those with few different elements.
+  Leaves drawn(const Instance& instance, std::optional<std::size_t> draw);
   Answer evaluate(const Instance& instance, const Leaves& leaves);
+  Answer evaluate_with(eval::Interpreter& interpreter, const Instance& instance);
+  Answer confirmed(const Instance& instance, const Leaves& leaves,
+                   const std::set<eval::Interpreter::Made>& made_up);
   void shrink(const Instance& instance, Leaves& leaves);
   Counterexample shown(const Instance& instance, const Leaves& leaves);
 

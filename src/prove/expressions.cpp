@@ -104,12 +104,12 @@ bool conjunctive(const Expr& expr) {
 namespace {
 
 // The element type that a requirement asks of a tensor parameter.
-std::optional<DType> required_dtype(const Expr& requirement, Slot parameter) {
+std::optional<DType> required_dtype(const Expr& requirement, Slot parameter, bool only) {
   const auto asked = [&](const Expr& expr) {
     return expr.kind == ExprKind::call && expr.builtin == rules::Builtin::dtype && !expr.args.empty() &&
            expr.args[0].kind == ExprKind::variable && expr.args[0].slot == parameter;
   };
-  if (requirement.kind == ExprKind::call && requirement.builtin == rules::Builtin::is_integer &&
+  if (!only && requirement.kind == ExprKind::call && requirement.builtin == rules::Builtin::is_integer &&
       asked(requirement.args[0])) {
     return DType::i64;
   }
@@ -120,18 +120,18 @@ std::optional<DType> required_dtype(const Expr& requirement, Slot parameter) {
     return requirement.args[1].value.as_dtype();
   }
   if (requirement.operation != rules::Operation::logical_and) return std::nullopt;
-  const auto first = required_dtype(requirement.args[0], parameter);
-  return first ? first : required_dtype(requirement.args[1], parameter);
+  const auto first = required_dtype(requirement.args[0], parameter, only);
+  return first ? first : required_dtype(requirement.args[1], parameter, only);
 }
 
 }  // namespace
 
-std::optional<DType> required_dtype(const rules::Operator& op, std::size_t parameter) {
+std::optional<DType> required_dtype(const rules::Operator& op, std::size_t parameter, bool only) {
   // Operands are parameters one by one only where there is no list.
   if (std::ranges::any_of(op.tensors, [](const rules::Parameter& one) { return one.type.is_list(); }))
     return {};
   for (const Expr& requirement : op.requires_) {
-    if (const auto dtype = required_dtype(requirement, op.tensors[parameter].slot)) return dtype;
+    if (const auto dtype = required_dtype(requirement, op.tensors[parameter].slot, only)) return dtype;
   }
   return std::nullopt;
 }

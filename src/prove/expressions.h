@@ -15,8 +15,9 @@ bool structured(const rules::Expr& pattern);
 bool asks_dtype(const rules::RuleSet& rules, const rules::Expr& expr);
 // Whether a condition fails with any question about sizes that is asked for it and answered with no.
 bool conjunctive(const rules::Expr& condition);
-// The element type that the operator's requirements ask of a tensor parameter, if they name one.
-std::optional<tensor::DType> required_dtype(const rules::Operator& op, std::size_t parameter);
+// The element type that the operator's requirements ask of a tensor parameter, if they name one; unless it is
+// to be the only one, also one of the kind that they ask for.
+std::optional<tensor::DType> required_dtype(const rules::Operator& op, std::size_t parameter, bool only);
 // The operators an operator variable can stand for.
 std::vector<rules::OpId> operators_with(const rules::RuleSet& rules, rules::Trait trait);
 // What distinguishes an operator from others for a proof: two operators of one signature differ in nothing

@@ -25,6 +25,7 @@ Forms::Forms(const rules::RuleSet& rules, const Subject& subject, rules::OpId op
              AskSolver unsatisfiable, Replayer& replayer)
     : rules_(rules),
       subject_(subject),
+      vocabulary_(rules, subject, op),
       lemma_(subject.lemma),
       op_(op),
       limits_(limits),
@@ -178,7 +179,7 @@ std::vector<TermId> Forms::right_side(World& world) {
 
 Forms::Verdict Forms::attempt(Scenario& scenario, Chooser& chooser) {
   applies_ = false;
-  World world(rules_, subject_, op_, limits_, scenario, chooser, results_.questions);
+  World world(rules_, subject_, vocabulary_, op_, limits_, scenario, chooser, results_.questions);
   if (world.oracle.facts().contradictory()) return Verdict::infeasible;
   try {
     world.builder.run();

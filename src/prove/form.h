@@ -57,6 +57,7 @@ class Forms {
   void record(Scenario& scenario, Verdict verdict, bool small);
   bool small_sizes(const Scenario& scenario);
   enum class Concrete : std::uint8_t { defined, undefined, undecided };
+  static std::vector<sym::Valuation> guessed(const World& world, std::size_t most);
   std::optional<sym::Valuation> admitted(World& world, bool* surely);
   Concrete with_sizes(const Scenario& scenario, const sym::Valuation& sizes,
                       const std::function<void(World&, const std::vector<TermId>&)>& run);
@@ -78,6 +79,7 @@ class Forms {
 
   const rules::RuleSet& rules_;
   const Subject& subject_;
+  const Vocabulary vocabulary_;
   const rules::Lemma& lemma_;
   const rules::OpId op_;
   const Limits limits_;

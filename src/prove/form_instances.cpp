@@ -16,24 +16,33 @@ namespace {
 constexpr std::int64_t kSmall = 3;  // sizes when all of them are tried
 constexpr std::size_t kSmallSymbols = 4;
 constexpr std::uint64_t kGuesses = 24;  // sizes that are tried
+constexpr std::size_t kTried = 4;       // of the sizes that a case admits
 constexpr std::int64_t kSmaller = 6;    // of one size, where the sides differ
 constexpr std::uint32_t kModelSteps = 200'000;
 
 }  // namespace
 
+// Small sizes that the case admits, and other numbers of either sign.
+std::vector<sym::Valuation> Forms::guessed(const World& world, std::size_t most) {
+  std::vector<sym::Valuation> result;
+  for (std::uint64_t n = 0; n < kGuesses && result.size() < most; ++n) {
+    sym::Valuation sizes;
+    std::uint64_t state = n;
+    for (const Scenario::Symbol& one : world.scenario.open()) {
+      state = support::mix(state + 0x9e3779b97f4a7c15ULL);
+      const auto number = static_cast<std::int64_t>(state % 4);
+      sizes[one.symbol] = one.size ? number + 1 : n % 3 == 2 ? -number : number;
+    }
+    if (world.scenario.admits(sizes)) result.push_back(std::move(sizes));
+  }
+  return result;
+}
+
 // Sizes that the case admits. None: `surely` says whether it admits none.
 std::optional<sym::Valuation> Forms::admitted(World& world, bool* surely) {
   const std::vector<Scenario::Symbol> open = world.scenario.open();
   *surely = false;
-  for (std::uint64_t n = 0; n < kGuesses; ++n) {
-    sym::Valuation sizes;
-    std::uint64_t state = n;
-    for (const Scenario::Symbol& one : open) {
-      state = support::mix(state + 0x9e3779b97f4a7c15ULL);
-      sizes[one.symbol] = (one.size ? 1 : 0) + static_cast<std::int64_t>(state % 4);
-    }
-    if (world.scenario.admits(sizes)) return sizes;
-  }
+  if (auto small = guessed(world, 1); !small.empty()) return std::move(small[0]);
   Symbolic symbolic(world.terms, Space(world.oracle));
   smt::Solver solver({kModelSteps, {}, 0});
   for (const smt::Term& assertion : assertions(world, symbolic)) solver.add(assertion);
@@ -60,7 +69,7 @@ Forms::Concrete Forms::with_sizes(const Scenario& scenario, const sym::Valuation
   instance->choices = chosen_;
   const std::vector<std::size_t> choices = chosen_;
   Chooser chooser(choices);
-  World world(rules_, subject_, op_, limits_, *instance, chooser, results_.questions);
+  World world(rules_, subject_, vocabulary_, op_, limits_, *instance, chooser, results_.questions);
   try {
     world.builder.run();
     for (const Expr& expr : lemma_.when) condition(world, expr);
@@ -89,8 +98,19 @@ bool Forms::defined_for_some_sizes(World& world) {
 // Evaluates an instance of a case that is not proved; where the sides differ, smaller ones, too.
 void Forms::refute(World& world) {
   ++candidates_;
+  std::vector<sym::Valuation> candidates = guessed(world, kTried);
   bool none = false;
-  auto sizes = admitted(world, &none);
+  if (const auto model = candidates.empty() ? admitted(world, &none) : std::nullopt) {
+    candidates.push_back(*model);
+    // It may be at the edge of where the sides differ.
+    for (const Scenario::Symbol& one : world.scenario.open()) {
+      for (const int step : {1, -1}) {
+        sym::Valuation beside = *model;
+        beside[one.symbol] += step;
+        if (world.scenario.admits(beside)) candidates.push_back(std::move(beside));
+      }
+    }
+  }
   const auto differs = [&](const sym::Valuation& tried) {
     bool result = false;
     with_sizes(world.scenario, tried, [&](World& instance, const std::vector<TermId>& right) {
@@ -100,14 +120,16 @@ void Forms::refute(World& world) {
     });
     return result;
   };
-  if (!sizes || !differs(*sizes)) return;
+  const auto found = std::ranges::find_if(candidates, differs);
+  if (found == candidates.end()) return;
+  sym::Valuation sizes = *found;
   results_.refuted = true;
   if (!replayer_.minimises()) return;
   for (const Scenario::Symbol& one : world.scenario.open()) {
     const std::int64_t least = one.size ? 1 : 0;
-    const std::int64_t now = sizes->at(one.symbol);
+    const std::int64_t now = sizes.at(one.symbol);
     for (std::int64_t value = least; value < now && value < least + kSmaller; ++value) {
-      sym::Valuation tried = *sizes;
+      sym::Valuation tried = sizes;
       tried[one.symbol] = value;
       if (!world.scenario.admits(tried) || !differs(tried)) continue;
       sizes = std::move(tried);

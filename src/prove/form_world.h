@@ -12,15 +12,15 @@ namespace entangle::prove {
 inline constexpr std::uint64_t kWeight = 10;
 
 struct Forms::World {
-  World(const rules::RuleSet& rules, const Subject& subject, rules::OpId op, const Limits& limits,
-        Scenario& given, Chooser& chooser, std::uint64_t& asked)
+  World(const rules::RuleSet& rules, const Subject& subject, const Vocabulary& vocabulary, rules::OpId op,
+        const Limits& limits, Scenario& given, Chooser& chooser, std::uint64_t& asked)
       : scenario(given),
         questions(asked),
         oracle(given.facts(), {true, 20'000, 16}),
         typing(rules, oracle),
         terms(typing),
         evaluator(terms, typing, &patterns),
-        builder(subject, op, limits, given, chooser, typing, terms, evaluator) {
+        builder(subject, vocabulary, op, limits, given, chooser, typing, terms, evaluator) {
     terms.tile_with([this](TermId id, std::size_t axis) { return builder.tiling(id, axis); });
   }
   ~World() { questions += oracle.statistics().solver; }

@@ -47,6 +47,7 @@ Sampler::Sampler(const Subject& subject, term::Typing& typing, std::uint64_t see
 
 bool Sampler::next(rules::OpId op) {
   op_ = op;
+  vocabulary_ = &vocabularies_.try_emplace(op, rules_, subject_, op).first->second;
   terms_ = std::make_unique<eval::Terms>(typing_);
   evaluator_ = std::make_unique<term::Evaluator>(*terms_, typing_, &patterns_);
   frame_ = {};
@@ -221,7 +222,10 @@ std::vector<TensorType> Sampler::candidate_types(const Want& want, const std::ve
   } else {
     dtypes = {DType::f32, DType::i64, DType::b8};
     if (below(3) == 0) shuffle(dtypes);
-    if (below(8) == 0) dtypes[0] = DType::bf16;
+    if (below(vocabulary_->dtypes_matter() ? 2 : 8) == 0) {
+      const std::vector<DType>& all = vocabulary_->dtypes();
+      dtypes[0] = vocabulary_->dtypes_matter() ? all[below(all.size())] : DType::bf16;
+    }
   }
   std::vector<TensorType> result;
   for (const DType dtype : dtypes) {

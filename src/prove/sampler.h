@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -16,6 +17,7 @@
 #include "entangle/term/evaluator.h"
 #include "prove/no_patterns.h"
 #include "prove/subject.h"
+#include "prove/vocabulary.h"
 
 namespace entangle::prove {
 
@@ -119,6 +121,8 @@ class Sampler {
   term::Frame frame_;
   term::Focus focus_;
   rules::OpId op_ = rules::kNoOp;
+  std::map<rules::OpId, Vocabulary> vocabularies_;  // by what the operator variable stands for
+  const Vocabulary* vocabulary_ = nullptr;
   Limits limits_;
   std::size_t reached_ = 0;
   std::vector<std::size_t> failed_;

@@ -53,7 +53,10 @@ std::vector<Attr> Sampler::candidate_attrs(const rules::Type& type, std::size_t 
             type.base == Base::integer ? static_cast<std::size_t>(n) / 2 : 1 + below(limits_.length);
         for (std::size_t k = length; k > 0; --k) {
           std::vector<Attr> entry = candidate_attrs(type, depth - 1, children);
-          if (type.base == Base::integer) entry = {Attr::of(Int(1 + below(limits_.size)))};
+          if (type.base == Base::integer) {
+            const auto number = static_cast<std::int64_t>(1 + below(limits_.size));
+            entry = {Attr::of(Int(below(12) == 0 ? 1 - number : number))};
+          }
           if (entry.empty()) break;
           entries.push_back(entry[below(entry.size())]);
         }
@@ -71,7 +74,7 @@ std::vector<Attr> Sampler::candidate_attrs(const rules::Type& type, std::size_t 
       for (std::size_t k = 0; k < rank + 1; ++k) result.push_back(Attr::of(Int(k)));
       break;
     case Base::integer:
-      numbers({0, 1, 2, 3, 4, 6});
+      numbers({0, 1, 2, 3, 4, 6, -1, -2});
       break;
     case Base::scalar:
       for (const int value : {2, -1, 0, 1, 3, -2}) result.push_back(Attr::of(sym::Scalar(value)));
@@ -81,10 +84,13 @@ std::vector<Attr> Sampler::candidate_attrs(const rules::Type& type, std::size_t 
       result = {Attr::of(false), Attr::of(true)};
       break;
     case Base::name:
-      result = {Attr::name("sum"), Attr::name("other")};
+      result = vocabulary_->names(2);
       break;
     case Base::dtype:
-      result = {Attr::of(DType::f32), Attr::of(DType::bf16), Attr::of(DType::i64), Attr::of(DType::b8)};
+      for (const DType dtype : vocabulary_->dtypes()) result.push_back(Attr::of(dtype));
+      break;
+    case Base::any:
+      result = vocabulary_->values_matter() ? vocabulary_->values(2) : std::vector{Attr()};
       break;
     default:
       result = {Attr()};

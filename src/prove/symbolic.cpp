@@ -275,8 +275,30 @@ TruthValue Symbolic::compare(Operation operation, Int a, Int b) {
   return {algebra_.is_nonnegative(algebra_.lifted(difference))};
 }
 
+// Asked for where it is not known; of elements it must be.
+bool Symbolic::at_most(Int a, Int b) {
+  const Int difference = space_.simplified(b - a);
+  if (const auto decided = nonnegative(difference)) return *decided;
+  if (asks_elements(difference)) throw Undefined{"a number that depends on elements"};
+  return space_.less_equal(a, b);
+}
+
+// Positions are taken apart by divisors of at least 1.
+Int Symbolic::floordiv(Int a, Int b) {
+  if (at_most(1, b)) return sym::floordiv(a, b);
+  if (!at_most(b, -1)) throw Undefined{"an integer division by 0"};
+  return sym::floordiv(-a, -b);
+}
+
+Int Symbolic::quotient(Int a, Int b) {
+  const Int result = floordiv(a, b);
+  if (!space_.equal(b * result, a)) throw Undefined{"an inexact division"};
+  return result;
+}
+
 TruthValue Symbolic::divides(Int k, Int n) {
-  return truth(space_.equal(sym::mod(n, k), 0));
+  if (at_most(k, 0) && at_most(0, k)) return compare(Operation::equal, n, 0);
+  return compare(Operation::equal, mod(n, k), 0);
 }
 
 std::optional<bool> Symbolic::known(const Truth& a) {
@@ -439,7 +461,12 @@ Poly Symbolic::joined(rules::Builtin builtin, const Poly& a, const Poly& b) {
 
 Poly Symbolic::reduce(rules::Builtin builtin, Int n, const std::function<Number(Int)>& body) {
   if (builtin != rules::Builtin::sum && builtin != rules::Builtin::max) throw Undefined{"a reduction"};
-  return piece(builtin, 0, space_.simplified(n), body);
+  const Int size = space_.simplified(n);
+  if (!at_most(0, size)) {
+    if (builtin == rules::Builtin::max) throw Undefined{"a maximum of nothing"};
+    return {};
+  }
+  return piece(builtin, 0, size, body);
 }
 
 Poly Symbolic::piece(rules::Builtin builtin, Int begin, Int size, const std::function<Number(Int)>& body) {

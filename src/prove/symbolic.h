@@ -51,7 +51,9 @@ class Symbolic : public eval::IntegerIndex {
   Truth compare(rules::Operation operation, const Number& a, const Number& b);
   Truth compare(rules::Operation operation, sym::Int a, sym::Int b);
   Truth divides(sym::Int k, sym::Int n);
-  sym::Int quotient(sym::Int a, sym::Int b) { return sym::floordiv(a, b); }
+  sym::Int floordiv(sym::Int a, sym::Int b);
+  sym::Int mod(sym::Int a, sym::Int b) { return a - b * floordiv(a, b); }
+  sym::Int quotient(sym::Int a, sym::Int b);
   Truth both(const Truth& a, const Truth& b) { return {algebra_.multiply(a.value, b.value)}; }
   Truth opposite(const Truth& a) { return {algebra_.subtract(Algebra::constant(1), a.value)}; }
   Truth truth(bool value) { return {Algebra::constant(value ? 1 : 0)}; }
@@ -66,6 +68,7 @@ class Symbolic : public eval::IntegerIndex {
   bool asks_elements(sym::Int value) const;
   bool asks_positions(sym::Int value) const;
   std::optional<bool> nonnegative(sym::Int value);
+  bool at_most(sym::Int a, sym::Int b);
   Poly row(term::TermId id, const std::vector<sym::Int>& index);
   Poly apply(const std::string& name, std::vector<Poly> arguments, bool truth, bool integer);
   bool match(const rules::Expr& pattern, const Poly& value, Bindings& bindings);

@@ -6,10 +6,14 @@
 // leave numbers as they are, but cut reals to integers. These satisfy the laws of
 // the library exactly. An operator without `value` is a pseudo-random function of what its `maps` clauses say
 // an element depends on. Minus infinity is -10^40. Deterministic.
+//
+// Where values that are made up decide something, the same can be evaluated with what the functions of the
+// library are in floating point.
 #pragma once
 
 #include <gmpxx.h>
 
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -25,12 +29,16 @@ using Array = RowMajor<mpq_class>;
 void for_each_index(const std::vector<std::int64_t>& shape,
                     const std::function<void(const std::vector<std::int64_t>&)>& visit);
 
-// `[[1, 2], [3, 1/2]]`
+// `[[1, 2], [3, 1/2]]`; what is no simple fraction as a decimal number.
+std::string to_string(const mpq_class& number);
 std::string to_string(const Array& array);
 
 class Interpreter {
  public:
-  explicit Interpreter(const Terms& terms) : terms_(terms) {}
+  // `made_up`: as said above; else functions that eval/functions.h knows are those.
+  enum class Functions : std::uint8_t { made_up, floating };
+  explicit Interpreter(const Terms& terms, Functions functions = Functions::made_up)
+      : terms_(terms), functions_(functions) {}
 
   // What a leaf holds.
   void set(TermId leaf, Array value) { values_.insert_or_assign(leaf, std::move(value)); }
@@ -38,11 +46,22 @@ class Interpreter {
   // be set.
   const Array* value(TermId id);
   const std::string& why() const { return why_; }
+  bool exact() const { return functions_ == Functions::made_up; }
+  // A scalar function of which values were made up.
+  struct Made {
+    std::string function;
+    bool known;  // in floating point
+    auto operator<=>(const Made&) const = default;
+  };
+  // Those so far.
+  const std::set<Made>& made_up() const { return made_up_; }
 
  private:
   Array compute(TermId id);
 
   const Terms& terms_;
+  const Functions functions_;
+  std::set<Made> made_up_;
   std::unordered_map<TermId, Array> values_;
   std::string why_;
 };
