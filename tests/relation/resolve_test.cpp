@@ -309,6 +309,16 @@ TEST_CASE("sizes learned from the relations") {
   CHECK(failure("inputs:\n  t: \"concat(slice(r0.t; 0, 0, 2), slice(r0.t; 0, 1, r0.s5); 0)\"\nassume: "
                 "[\"r0.s5 >= 2\"]\n",
                 setup) == "used-twice");
+  // Parts that may overlap, for what is known, are taken to.
+  const auto parts = [&](const std::string& known) {
+    return failure(
+        "inputs:\n  t: \"concat(slice(r0.t; 0, 0, r1.s5), slice(r0.t; 0, 1, r0.s5); 0)\"\nassume: "
+        "[\"r0.s5 >= 2\", \"" +
+            known + "\"]\n",
+        setup);
+  };
+  CHECK(parts("r1.s5 <= r0.s5") == "used-twice");
+  CHECK(parts("r1.s5 == 1") == "no error");
 }
 
 TEST_CASE("assume") {
