@@ -268,6 +268,10 @@ TEST_CASE("what is made of many blocks waits, and is made in the end") {
   };
   CHECK(w.saturate(limits).stop == Stop::done);
   CHECK(w.graph->find(w.make("exp", {rows[0]})) != w.graph->find(wanted[0]));
+  // All rows together would make more than a round may: none is taken apart while anything else is to be
+  // done.
+  w.saturate({100000, 1, {}});
+  CHECK(w.graph->find(w.make("exp", {rows[0]})) != w.graph->find(wanted[0]));
   limits.done = {};
   const Outcome outcome = w.saturate(limits);
   CHECK(outcome.stop == Stop::saturated);
