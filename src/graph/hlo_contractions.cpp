@@ -226,6 +226,9 @@ bool HloReader::reduce(Call& call, Result& out) {
   if (body == nullptr) {
     return false;
   }
+  if (call.operands.size() == 4) {
+    return reduce_to_place(call, *body, out);
+  }
   const std::optional<Reducer> known = reducer(*body, call.operands);
   if (call.operands.size() != 2 || !known) {
     call.used.erase("to_apply");

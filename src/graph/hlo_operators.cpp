@@ -102,8 +102,9 @@ constexpr std::array<std::string_view, 29> kOthers = {"acos",
                                                       "while"};
 
 // What the reader and the rules call operators by that are no instructions of XLA.
-constexpr std::array<std::string_view, 8> kInternal = {
-    "cumsum", "reduce-sum", "reduce-product", "reduce-max", "reduce-min", "reduce-and", "reduce-or", "top-k"};
+constexpr std::array<std::string_view, 10> kInternal = {
+    "argmax",     "argmin",     "cumsum",     "reduce-sum", "reduce-product",
+    "reduce-max", "reduce-min", "reduce-and", "reduce-or",  "top-k"};
 
 }  // namespace
 

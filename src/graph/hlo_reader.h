@@ -181,6 +181,7 @@ class HloReader {
   bool scatter(Call& call, Result& out);
   bool reduce(Call& call, Result& out);
   bool reduce_window(Call& call, Result& out);
+  bool reduce_to_place(Call& call, const Computation& body, Result& out);
   bool select_and_scatter(Call& call, Result& out);
   bool sort(Call& call, Result& out);
   bool top_k(Call& call, Result& out);
@@ -233,6 +234,9 @@ class HloReader {
   static std::optional<Reducer> reducer(const Computation& computation, const std::vector<Result>& operands);
   std::string_view comparison(const Computation& computation, std::size_t at, bool total) const;
   bool is_identity(const Reducer& reducer, const Result& value) const;
+  // `max` or `min` of what gives the greater or lesser of two values, and its place (of equal ones the
+  // first): hlo_extremes.cpp; "" for any other.
+  static std::string_view extreme(const Computation& computation);
   // A text that is the same for computations that do the same to their parameters; "" where a computation
   // does not depend on its parameters alone.
   const std::string& meaning(const Computation& computation, int depth = 0);

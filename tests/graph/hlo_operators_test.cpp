@@ -89,6 +89,42 @@ TEST_CASE("operators and their arguments") {
         "hlo.top_k(%x, 2, true) : f32[2, 2] i32[2, 2]");
 }
 
+TEST_CASE("places of the greatest and the least are known by what their computation computes") {
+  const auto place = [](const std::string& better, const std::string& tie = "LT",
+                        const std::string& axis = "1", const std::string& start = "-inf",
+                        const std::string& more = "") {
+    return shown(graph(module(
+        "x = f32[2,9] parameter(0)\np = s32[2,9] iota(), iota_dimension=" + axis + "\nv = f32[] constant(" +
+            start + ")\nz = s32[] constant(0)\n" +
+            "y = (f32[2], s32[2]) reduce(x, p, v, z), dimensions={1}, to_apply=better",
+        "",
+        "better { v = f32[] parameter(0)  p = s32[] parameter(1)  w = f32[] parameter(2)  q = s32[] "
+        "parameter(3)\n"
+        "nan = pred[] compare(v, v), direction=NE\nmore = pred[] compare(v, w), direction=" +
+            better + "\nfirst = pred[] or(more, nan)\nvalue = f32[] select(first, v, w)\n" +
+            "equal = pred[] compare(v, w), direction=EQ\nbefore = pred[] compare(p, q), direction=" + tie +
+            "\nsame = pred[] and(equal, before)\ntaken = pred[] or(first, same)\n" + more +
+            "place = s32[] select(taken, p, q)\nROOT both = (f32[], s32[]) tuple(value, place) }")));
+  };
+  const auto whole = [](const std::string& text) {
+    const std::size_t at = text.find("y = ");
+    return text.substr(at, text.find('\n', at) - at);
+  };
+  CHECK(whole(place("GT")) == "y = hlo.argmax(%x, 1) : f32[2] i32[2]");
+  CHECK(whole(place("GT", "LE")) == "y = hlo.argmax(%x, 1) : f32[2] i32[2]");
+  CHECK(whole(place("LT", "LT", "1", "inf")) == "y = hlo.argmin(%x, 1) : f32[2] i32[2]");
+  const auto opaque = [&](const std::string& text) {
+    return whole(text).starts_with("y = hlo.reduce(%x, %p");
+  };
+  CHECK(opaque(place("GT", "GT")));  // the last of equal ones
+  CHECK(opaque(place("GE")));        // any of equal ones
+  CHECK(opaque(place("NE")));
+  CHECK(opaque(place("GT", "LT", "0")));       // places along another axis
+  CHECK(opaque(place("GT", "LT", "1", "0")));  // begins with what may be greater
+  CHECK(opaque(place("GT", "LT", "1", "-inf", "other = s32[] add(p, q)\n")));
+  CHECK(opaque(place("LT")));  // the least, beginning with the least
+}
+
 TEST_CASE("reductions are known by what their computation computes") {
   const std::string x =
       "x = f32[2,3,4] parameter(0)\nzero = f32[] constant(0)\none = f32[] constant(1)\nleast = f32[] "
@@ -326,7 +362,7 @@ TEST_CASE("custom calls are called after their target") {
     CHECK(node(x + "y = f32[2,3] custom-call(x), custom_call_target=\"" + own + "\"") ==
           "hlo.custom_call." + std::string(own) + "(%x) : f32[2, 3]");
   }
-  for (const char* own : {"reduce_sum", "top_k", "cumsum", "custom_call.log"}) {
+  for (const char* own : {"reduce_sum", "argmax", "top_k", "cumsum", "custom_call.log"}) {
     CHECK(node(x + "y = f32[2,3] custom-call(x), custom_call_target=\"" + own + "\"") ==
           "hlo.custom_call." + std::string(own) + "(%x) : f32[2, 3]");
   }

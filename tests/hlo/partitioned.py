@@ -181,6 +181,35 @@ def padded():
                        {"padding in the sum": ("select(k, e, zb)", "select(k, e, e)"), "one column too few": ("constant(5)", "constant(4)")})
 
 
+FIRST = """
+best { v = f32[] parameter(0)  p = s32[] parameter(1)  w = f32[] parameter(2)  q = s32[] parameter(3)
+  more = pred[] compare(v, w), direction=GT
+  nan = pred[] compare(v, v), direction=NE
+  first = pred[] or(more, nan)
+  value = f32[] select(first, v, w)
+  equal = pred[] compare(v, w), direction=EQ
+  before = pred[] compare(p, q), direction=LT
+  same = pred[] and(equal, before)
+  taken = pred[] or(first, same)
+  place = s32[] select(taken, p, q)
+  ROOT both = (f32[], s32[]) tuple(value, place) }
+"""
+
+
+def greatest():
+    """Places of the greatest, as jnp.argmax reduces values and places together; rows are cut."""
+    def text(rows, axis=1):
+        return f"""x = f32[{rows},6] parameter(0)
+                   i = s32[{rows},6] iota(), iota_dimension={axis}
+                   low = f32[] constant(-inf)
+                   zero = s32[] constant(0)
+                   r = (f32[{rows}], s32[{rows}]) reduce(x, i, low, zero), dimensions={{1}}, to_apply=best
+                   y = s32[{rows}] get-tuple-element(r), index=1"""
+    sequential = module(text(4), "", FIRST)
+    for what, ours, fails in (("", text(2), ""), (", of other places", text(2, 0), "*"), (", of less", text(2).replace("parameter(0)", "parameter(0)\n                   x1 = f32[2,6] negate(x)").replace("reduce(x,", "reduce(x1,"), "*")):
+        yield Pair(f"places of the greatest in rows{what}", sequential, module(ours, HEADER, FIRST), {"x": "Shard(0)"}, {"y": "Shard(0)"}, fails)
+
+
 def partitioned():
-    for kind in (vocabulary, losses, rings, heads, padded):
+    for kind in (vocabulary, losses, rings, heads, padded, greatest):
         yield from kind()

@@ -133,6 +133,8 @@ def look_ups(s):
     values, places = real(3, 5).sort(1, descending=True)
     shuffled = values.flip(1)
     hlo(s, "top_k", shuffled, 2, to=[values[:, :2], torch.tensor([[4, 3]]).expand(3, 2).to(torch.int32)])
+    for op, found in (("argmax", shuffled.max(1)), ("argmin", shuffled.min(1))):
+        hlo(s, op, shuffled, 1, to=[found.values, found.indices.to(torch.int32)])
     w = real(4)
     norm = x * torch.rsqrt((x * x).mean(-1, keepdim=True) + 1e-5) * w
     hlo(s, "AwsNeuronRmsNorm", x, w, 1e-5, to=norm, dim=2)
