@@ -11,6 +11,7 @@ def cases():
     yield from lists()
     yield from collectives()
     yield from hlo()
+    yield from eight_bits()
 
 
 def subscripts():
@@ -229,3 +230,33 @@ def hlo():
     yield Case("hlo dynamic_slice, columns", start(4), start(2), {"x": "Shard(1)", "a": "Replicate", "b": "Replicate"}, {"y": "Shard(1)"})
     update = lambda n: one([("x", f"f32[6, {n}]"), ("u", f"f32[2, {n}]"), ("a", "i64[]"), ("b", "i64[]")], "dynamic_update_slice(%x, %u, [%a, %b])", f"f32[6, {n}]")
     yield Case("hlo dynamic_update_slice, columns", update(4), update(2), {"x": "Shard(1)", "u": "Shard(1)", "a": "Replicate", "b": "Replicate"}, {"y": "Shard(1)"})
+
+
+def eight_bits():
+    """vLLM's feed-forward layer in eight bits, tensor parallel: one scale for what goes into a product, one for each column of a weight."""
+    def program(n, reduced):
+        return f"""
+        in x: f32[3, 8]
+        in s1: f32[1]
+        in w1: f8[8, {2 * n}]
+        in c1: f32[{2 * n}, 1]
+        in s2: f32[1]
+        in w2: f8[{n}, 8]
+        in c2: f32[8, 1]
+        e1 = aten.full.default([3, 8], 0.0; dtype="f8") : f8[3, 8]
+        _, q = _C.static_scaled_fp8_quant.default(; result=%e1; input=%x; scale=%s1) : none, f8[3, 8] changes result
+        e2 = aten.full.default([3, {2 * n}], 0.0) : f32[3, {2 * n}]
+        _, h = _C.cutlass_scaled_mm.default(; out=%e2; a=%q; b=%w1; a_scales=%s1; b_scales=%c1) : none, f32[3, {2 * n}] changes out
+        e3 = aten.full.default([3, {n}], 0.0; dtype="f8") : f8[3, {n}]
+        _, r = _C.silu_and_mul_quant.default(; result=%e3; input=%h; scale=%s2) : none, f8[3, {n}] changes result
+        e4 = aten.full.default([3, 8], 0.0) : f32[3, 8]
+        _, p = _C.cutlass_scaled_mm.default(; out=%e4; a=%r; b=%w2; a_scales=%s2; b_scales=%c2) : none, f32[3, 8] changes out
+        y = {reduced} : f32[3, 8]
+        out y
+        """
+    halves = lambda name, axis: f"concat({', '.join(f'slice(r{r}.{name}; {axis}, {2 * k}, {2 * k + 2})' for k in (0, 1) for r in (0, 1))}; {axis})"
+    yield Case("eight bits, columns and rows", program(4, "aten.clone.default(%p)"), program(2, REDUCED),
+               {"x": "Replicate", "s1": "Replicate", "w1": halves("w1", 1), "c1": halves("c1", 0), "s2": "Replicate", "w2": "Shard(0)", "c2": "Replicate"},
+               {"y": "Replicate"},
+               {"no sum": (REDUCED, "aten.clone.default(%p)"), "scale of the other product": ("input=%h; scale=%s2", "input=%h; scale=%s1"),
+                "scaled once more": ("a_scales=%s2", "a_scales=%s1"), "average": ('%p, "sum"', '%p, "avg"')})

@@ -27,6 +27,7 @@ def cases(s):
              epsilon=1e-5)
     rotary(s, in_place)
     experts(s)
+    eight_bits(s, in_place)
     q, k, v = real(3, 4 * 2), real(3, 2 * 2), real(3, 2 * 2)
     heads = lambda y, n: y.reshape(3, n, 2)
     in_place("vllm.unified_attention_with_output.default", ["output"], torch.zeros(3, 4, 2, dtype=f64), unknown=[1], query=heads(q, 4),
@@ -41,6 +42,46 @@ def cases(s):
     for dim in (0, -1):
         everywhere("all_gather", lambda r: [xs[r], dim, WORLD], lambda r: torch.cat(xs, dim))
         everywhere("reduce_scatter", lambda r: [xs[r], dim, WORLD], lambda r: total.chunk(WORLD, dim)[r])
+
+
+def eight_bits(s, in_place):
+    """The type that is narrow is that of the result: here a wide one, so that only scales and bounds are compared."""
+    x, one, w, residual = real(3, 8) * 3, torch.tensor([0.01], dtype=f64), real(8), real(3, 8)
+    out = torch.zeros(3, 8, dtype=f64)
+
+    def fp8(y, scale):
+        return (y / scale).clamp(-448, 448)
+
+    def rms(y):
+        return y * torch.rsqrt((y * y).mean(-1, keepdim=True) + 1e-5) * w
+    in_place("_C.static_scaled_fp8_quant.default", ["result"], fp8(x, one), result=out, input=x, scale=one)
+    whole = x.abs().max().reshape(1) / 448
+    in_place("_C.dynamic_scaled_fp8_quant.default", ["result", "scale"], fp8(x, whole), whole, result=out, input=x, scale=one)
+    rows = x.abs().amax(-1, keepdim=True)
+    for bound in (None, torch.tensor([2.0], dtype=f64)):
+        scales = ((rows if bound is None else rows.clamp(max=2.0)) / 448).clamp(min=1 / (448 * 512))
+        in_place("_C.dynamic_per_token_scaled_fp8_quant.default", ["result", "scale"], fp8(x, scales), scales, result=out, input=x,
+                 scale=torch.zeros(3, 1, dtype=f64), scale_ub=bound)
+    tens = torch.tensor([0.05], dtype=f64)
+    in_place("_C.static_scaled_int8_quant.default", ["result"], (x / tens).round().clamp(-128, 127), result=out, input=x, scale=tens)
+    in_place("_C.dynamic_scaled_int8_quant.default", ["result", "scale"], (x / (rows / 127)).round(), rows / 127, result=out, input=x,
+             scale=torch.zeros(3, 1, dtype=f64))
+    in_place("_C.rms_norm_static_fp8_quant.default", ["result"], fp8(rms(x), one), result=out, input=x, weight=w, scale=one, epsilon=1e-5)
+    in_place("_C.fused_add_rms_norm_static_fp8_quant.default", ["result", "residual"], fp8(rms(x + residual), one), x + residual, result=out,
+             input=x, residual=residual, weight=w, scale=one, epsilon=1e-5)
+    a, b = x.chunk(2, -1)
+    in_place("_C.silu_and_mul_quant.default", ["result"], fp8(F.silu(a) * b, one), result=torch.zeros(3, 4, dtype=f64), input=x, scale=one)
+    y, bias = real(8, 5), real(5)
+    for sa, sb in ((one, tens), (real(3, 1), real(5, 1)), (one, real(5)), (real(3, 1), real(1, 5))):
+        for extra in (None, bias):
+            product = (x @ y) * sa * sb.reshape(1, -1)
+            in_place("_C.cutlass_scaled_mm.default", ["out"], product if extra is None else product + extra, out=torch.zeros(3, 5, dtype=f64), a=x,
+                     b=y, a_scales=sa, b_scales=sb, bias=extra)
+    gates = real(4, 6)
+    best = gates.softmax(-1).topk(2)
+    rows_of = torch.zeros(4, 2, dtype=torch.int64)
+    in_place("_moe_C.topk_softmax.default", ["topk_weights", "topk_indices", "token_expert_indices"], best.values, best.indices, rows_of, unknown=[3],
+             topk_weights=torch.zeros(4, 2, dtype=f64), topk_indices=rows_of, token_expert_indices=rows_of, gating_output=gates)
 
 
 def rotary(s, in_place):
