@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <functional>
@@ -14,6 +15,7 @@
 #include "cli/exit_code.h"
 #include "cli/lint_command.h"
 #include "cli/prove_command.h"
+#include "entangle/smt/solver.h"
 #include "entangle/support/diagnostic.h"
 
 namespace entangle::cli {
@@ -183,8 +185,15 @@ Command prove_command(CLI::App& app, ProveArguments& arguments) {
       ->check(CLI::Range(1, 64))
       ->type_name("N");
   command->add_option("--seed", arguments.seed, "Of the choice of instances (1)")->type_name("N");
+  command
+      ->add_option("--time-limit", arguments.time_limit,
+                   "Give a lemma or claim up after so many seconds; what is open is then not proved")
+      ->type_name("S");
   return {command, [command, &arguments] {
             if (arguments.rules.empty()) return usage_error(*command, "no rule file is given");
+            if (arguments.time_limit && !(*arguments.time_limit > 0)) {
+              return usage_error(*command, "--time-limit needs a positive number of seconds");
+            }
             return cli::prove(arguments);
           }};
 }
@@ -256,7 +265,12 @@ int main(int argc, char** argv) {
   using entangle::cli::ExitCode;
   std::string what = "an exception of unknown type";
   try {
-    return static_cast<int>(entangle::cli::run(argc, argv));
+    const int code = static_cast<int>(entangle::cli::run(argc, argv));
+    if (entangle::smt::solver_left_behind()) {
+      std::cout.flush();
+      std::_Exit(code);
+    }
+    return code;
   } catch (const std::exception& exception) {
     what = exception.what();
   } catch (...) {

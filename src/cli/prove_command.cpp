@@ -1,6 +1,7 @@
 #include "cli/prove_command.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -147,6 +148,11 @@ class Prove {
     prove::Options options;
     options.instances = arguments_.instances;
     options.seed = arguments_.seed;
+    if (arguments_.time_limit) {
+      // More than the clock can count is no limit.
+      const double milliseconds = std::min(*arguments_.time_limit, 1e9) * 1000;
+      options.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds));
+    }
     return options;
   }
 
@@ -173,6 +179,7 @@ class Prove {
 
   // Works on several at a time; they are shown in order.
   void work(const rules::RuleSet& rules, const prove::Claims& claims) {
+    prove::Values values(claims, options());
     std::vector<Task*> open;
     for (Task& task : tasks_) {
       if (!task.result) open.push_back(&task);
@@ -185,21 +192,23 @@ class Prove {
     }
     support::WorkAhead ahead(open.size(), arguments_.jobs, [&](std::size_t k) {
       Task& task = *open[k];
-      task.result = task.lemma != nullptr ? prove::examine(rules, *task.lemma, options())
-                                          : prove::examine(claims, *task.claim, options());
+      task.result = task.lemma != nullptr ? prove::examine(rules, *task.lemma, values, options())
+                                          : prove::examine(claims, *task.claim, values, options());
     });
     ProgressLine line;
     std::size_t next_open = 0;
     for (std::size_t k = 0; k < tasks_.size(); ++k) {
       const Task& task = tasks_[k];
       if (next_open < open.size() && open[next_open] == &task) {
-        if (!ahead.has_ended(next_open)) {
-          line.show(std::to_string(k) + " of " + std::to_string(tasks_.size()) + ": " + task.name);
+        const std::string at = std::to_string(k) + " of " + std::to_string(tasks_.size()) + ": " + task.name;
+        for (std::size_t seconds = 0; !ahead.wait_for(next_open, std::chrono::seconds(seconds > 0 ? 1 : 0));
+             ++seconds) {
+          line.show(at + (seconds > 1 ? " (" + std::to_string(seconds) + " s)" : ""));
         }
         ahead.wait(next_open++);
         line.clear();
       }
-      if (!task.key.empty()) ledger_.add(task.key, *task.result);
+      if (!task.key.empty() && !task.result->gave_up) ledger_.add(task.key, *task.result);
       if (k == 0 || (task.claim != nullptr) != (tasks_[k - 1].claim != nullptr)) {
         show_header(k > 0, task.claim != nullptr ? "claim" : "lemma");
       }

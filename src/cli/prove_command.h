@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct ProveArguments {
   std::size_t jobs = 1;
   std::size_t instances = 60;
   std::uint64_t seed = 1;
+  std::optional<double> time_limit;  // seconds for each lemma and claim
 };
 
 // Prints a table and counterexamples to standard output. refines: every lemma meets the requirement;

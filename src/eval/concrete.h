@@ -2,10 +2,12 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "entangle/eval/array.h"
 #include "entangle/eval/clause.h"
+#include "entangle/support/text.h"
 
 namespace entangle::eval {
 
@@ -22,7 +24,7 @@ struct Concrete : IntegerIndex {
     return *constant;
   }
   static sym::Int floordiv(sym::Int a, sym::Int b) {
-    if (b == sym::Int(0)) throw Undefined{"an integer division by 0"};
+    if (b == sym::Int(0)) throw Undefined{"an integer division by 0", true};
     return sym::floordiv(a, b);
   }
   static sym::Int mod(sym::Int a, sym::Int b) { return a - b * floordiv(a, b); }
@@ -50,7 +52,7 @@ struct Concrete : IntegerIndex {
   }
   static sym::Int quotient(sym::Int a, sym::Int b) {
     const std::optional<sym::Int> result = sym::exact_div(a, b);
-    if (!result) throw Undefined{"an inexact division"};
+    if (!result) throw Undefined{"an inexact division", true};
     return *result;
   }
   static bool both(bool a, bool b) { return a && b; }
@@ -66,7 +68,11 @@ struct Concrete : IntegerIndex {
     for (const sym::Int entry : index) at.push_back(whole(entry));
     bool inside = at.size() == from.shape.size();
     for (std::size_t k = 0; inside && k < at.size(); ++k) inside = 0 <= at[k] && at[k] < from.shape[k];
-    if (!inside) throw Undefined{"an element outside of " + name()};
+    if (!inside) {
+      std::vector<std::string> entries;
+      for (const std::int64_t entry : at) entries.push_back(std::to_string(entry));
+      throw Undefined{"an element outside of " + name() + ": [" + support::join(entries, ", ") + "]", true};
+    }
     return from.elements[from.offset(at)];
   }
 };

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <functional>
 
+#include "entangle/support/text.h"
 #include "eval/concrete.h"
 #include "eval/functions.h"
 
@@ -155,7 +156,7 @@ struct Exact : Concrete<mpq_class> {
   static Number lifted(Int value) { return mpq_class(static_cast<long>(whole(value))); }
   static Int index(const Number& value) {
     const auto integer = small_integer(value);
-    if (!integer) throw Undefined{"an index that is no integer"};
+    if (!integer) throw Undefined{"an index that is no integer", true};
     return *integer;
   }
   static Number arithmetic(Operation operation, const Number& a, const Number& b) {
@@ -212,7 +213,7 @@ struct Exact : Concrete<mpq_class> {
   }
   static Number reduce(rules::Builtin builtin, Int n, const std::function<Number(Int)>& body) {
     const std::int64_t count = whole(n);
-    if (count <= 0 && builtin != rules::Builtin::sum) throw Undefined{"a maximum of nothing"};
+    if (count <= 0 && builtin != rules::Builtin::sum) throw Undefined{"a maximum of nothing", true};
     Number result = count > 0 ? body(0) : Number(0);
     for (std::int64_t k = 1; k < count; ++k) {
       const Number next = body(k);
@@ -231,6 +232,7 @@ const Array* Interpreter::value(TermId id) {
     return &values_.emplace(id, compute(id)).first->second;
   } catch (const Undefined& undefined) {
     why_ = undefined.what;
+    meaningless_ = undefined.meaningless;
     return nullptr;
   }
 }
@@ -243,7 +245,7 @@ Array Interpreter::compute(TermId id) {
   Array result;
   for (const Int size : type.shape) result.shape.push_back(Exact::whole(size));
   for (const TermId child : node.children) {
-    if (value(child) == nullptr) throw Undefined{why_};
+    if (value(child) == nullptr) throw Undefined{why_, meaningless_};
   }
   const auto array = [&](TermId child) -> const Array& { return values_.at(child); };
   const DType operand = node.children.empty() ? type.dtype : terms_.type(node.children[0]).dtype;
@@ -253,7 +255,15 @@ Array Interpreter::compute(TermId id) {
     Clause<Exact> clause(exact, op, node.attrs, node.children);
     for_each_index(result.shape, [&](const Index& at) {
       const std::vector<Int> index(at.begin(), at.end());
-      result.elements.push_back(clause.element(index));
+      try {
+        result.elements.push_back(clause.element(index));
+      } catch (Undefined& undefined) {
+        if (!undefined.meaningless) throw;
+        std::vector<std::string> entries;
+        for (const std::int64_t entry : at) entries.push_back(std::to_string(entry));
+        undefined.what += " (of " + op.name + ", at [" + support::join(entries, ", ") + "])";
+        throw;
+      }
     });
     return result;
   }

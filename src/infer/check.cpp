@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attempt.h"
+#include "entangle/smt/solver.h"
 #include "memo_folder.h"
 #include "programs.h"
 
@@ -245,6 +246,11 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   }
 
   const auto infer_start = Clock::now();
+  std::optional<smt::Patience> patience;
+  if (options.time_limit) {
+    const std::chrono::duration<double> limit(std::min(*options.time_limit, kLongestLimit));
+    patience.emplace(std::chrono::duration_cast<std::chrono::milliseconds>(limit - (Clock::now() - start)));
+  }
   egraph::Counters counters;
   auto decided = decide(programs, manifest, engine, walk_options(options, programs, start), folder, counters);
   if (!decided) {

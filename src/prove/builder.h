@@ -27,6 +27,7 @@ struct Limits {
   std::size_t entries = 6;            // of all lists together
   std::size_t runs = 120'000;         // constructions
   std::uint64_t questions = 200'000;  // that reach the solver
+  bool evaluate = false;              // whether an instance of a form that is proved is evaluated
 };
 
 // The form has no instance, or none that the lemma applies to.

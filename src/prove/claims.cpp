@@ -1,5 +1,6 @@
 #include "entangle/prove/claims.h"
 
+#include <algorithm>
 #include <string>
 
 #include "entangle/support/check.h"
@@ -122,6 +123,7 @@ class Collector {
   Collector(const rules::RuleSet& rules, std::vector<Claim>& claims) : rules_(rules), claims_(claims) {}
 
   void run(const Operator& op) {
+    if (op.value && !implied_value(op)) inside(op);
     if (op.random || op.drawn) return;
     if (op.elementwise && !op.tensors.empty()) add_clause(op, "maps", "elementwise", SIZE_MAX, false);
     for (std::size_t k = 0; k < op.axes.size(); ++k) {
@@ -138,6 +140,28 @@ class Collector {
   }
 
  private:
+  // Whether the value is the function of the operator's name, of elements at the result's own index.
+  static bool implied_value(const Operator& op) {
+    return op.elementwise && op.value->kind == ExprKind::scalar_call && op.value->name == op.name &&
+           std::ranges::all_of(op.value->args, [&](const Expr& arg) {
+             if (arg.kind == ExprKind::variable) return true;
+             return arg.kind == ExprKind::index && arg.args[0].kind == ExprKind::variable &&
+                    arg.args[1].kind == ExprKind::variable && arg.args[1].slot == op.value_index;
+           });
+  }
+
+  void inside(const Operator& op) {
+    Statement statement(op);
+    const std::vector<Expr> args = statement.fresh_all(op.tensors);
+    const std::vector<Expr> attrs = statement.fresh_all(op.attributes);
+    const Expr application = statement.apply(args, attrs);
+    add(op, "value", statement.equation(application, application), {}, false);
+    Claim& claim = claims_.back();
+    claim.inside = true;
+    claim.lemma.text = "the `value` of `" + op.name + "` reads only what is there:\n" +
+                       rules::to_string(application) + " = i => " + rules::to_string(*op.value);
+  }
+
   // `declared`: an axiom where the operator has no value of its own.
   void add(const Operator& op, const std::string& what, Lemma lemma, std::optional<std::size_t> clause,
            bool declared) {
@@ -233,6 +257,14 @@ class Collector {
 Claims::Claims(const rules::RuleSet& rules) : rules_(rules.with(statements())) {
   Collector collector(*rules_, claims_);
   for (std::size_t k = 0; k < rules.operators().size(); ++k) collector.run(rules_->operators()[k]);
+  for (std::size_t k = 0; k < claims_.size(); ++k) {
+    if (claims_[k].inside) inside_[claims_[k].op] = k;
+  }
+}
+
+const Claim* Claims::inside(rules::OpId op) const {
+  const auto found = inside_.find(op);
+  return found == inside_.end() ? nullptr : &claims_[found->second];
 }
 
 }  // namespace entangle::prove

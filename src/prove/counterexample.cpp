@@ -182,6 +182,11 @@ Answer Replayer::evaluate_with(eval::Interpreter& interpreter, const Instance& i
     why_ = "the equation that is given does not hold for the elements that were tried";
     return Answer::undefined;
   }
+  if (instance.inside) {
+    if (interpreter.value(instance.left[0]) != nullptr) return Answer::agree;
+    why_ = interpreter.why();
+    return interpreter.meaningless() ? Answer::differ : Answer::undefined;
+  }
   if (instance.right.empty()) {
     return interpreter.value(instance.left[0]) != nullptr ? Answer::differ : Answer::undefined;
   }
@@ -236,6 +241,13 @@ Counterexample Replayer::shown(const Instance& instance, const Leaves& leaves) {
     text += value == nullptr ? "\n" : " = " + eval::to_string(*value) + "\n";
     return value;
   };
+  if (instance.inside) {
+    text += "  " + terms.print(instance.left[0]) + " : " + tensor::to_string(terms.type(instance.left[0]));
+    interpreter.value(instance.left[0]);
+    text += "\n  its `value` has no meaning: " + interpreter.why() + "\n";
+    result.text = std::move(text);
+    return result;
+  }
   if (instance.right.empty()) {
     side("left:  ", instance.left[0]);
     text += "  the right side is undefined: " + instance.undefined + "\n";

@@ -29,6 +29,7 @@ struct Instance {
   std::vector<std::pair<TermId, TermId>> given;  // equal by assumption
   std::string variables;                         // what the lemma's variables stand for
   std::string undefined = {};                    // why there is no right side
+  bool inside = false;                           // whether the statement is that the left side is defined
 };
 
 struct Counterexample {

@@ -15,7 +15,7 @@ using rules::Expr;
 using rules::ExprKind;
 
 // Raised whenever what is proved, or how far, changes.
-constexpr int kMethod = 4;
+constexpr int kMethod = 5;
 
 std::string text_of(const rules::RuleSet& rules, const rules::Operator& op) {
   std::string text = op.name + ": " + signature(rules, op);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "entangle/smt/solver.h"
 #include "prove/form_world.h"
 #include "prove/right_side.h"
 
@@ -15,9 +16,10 @@ using term::Value;
 
 namespace {
 
-constexpr std::size_t kDepth = 90;       // questions asked of one form
-constexpr std::int64_t kEnumerated = 6;  // values of an integer that must be known
-constexpr std::size_t kCandidates = 12;  // cases that are not proved and evaluated
+constexpr std::size_t kDepth = 90;        // questions asked of one form
+constexpr std::int64_t kEnumerated = 6;   // values of an integer that must be known
+constexpr std::size_t kCandidates = 12;   // cases that are not proved and evaluated
+constexpr std::size_t kEvaluations = 40;  // cases that are proved and evaluated, until one could be
 
 }  // namespace
 
@@ -65,6 +67,11 @@ void Forms::record(Scenario& scenario, Verdict verdict, bool small) {
 
 void Forms::explore(Scenario scenario) {
   if (results_.refuted) return;
+  if (const smt::Patience* patience = smt::Patience::current(); patience != nullptr && patience->is_lost()) {
+    results_.complete = false;
+    results_.gave_up = true;
+    return;
+  }
   if (depth_ > kDepth || results_.runs >= limits_.runs || results_.questions >= limits_.questions) {
     results_.complete = false;
     if (results_.limit.empty()) results_.limit = about_ + " and beyond";
@@ -179,6 +186,7 @@ std::vector<TermId> Forms::right_side(World& world) {
 
 Forms::Verdict Forms::attempt(Scenario& scenario, Chooser& chooser) {
   applies_ = false;
+  suspected_.reset();
   World world(rules_, subject_, vocabulary_, op_, limits_, scenario, chooser, results_.questions);
   if (world.oracle.facts().contradictory()) return Verdict::infeasible;
   try {
@@ -194,6 +202,10 @@ Forms::Verdict Forms::attempt(Scenario& scenario, Chooser& chooser) {
     if (!small_) {
       results_.ranks.insert(world.terms.type(left[0]).rank());
       results_.highest = std::max(results_.highest, world.builder.highest());
+    }
+    for (std::size_t id = 0; id < world.terms.size(); ++id) {
+      const rules::OpId op = world.terms.node(static_cast<term::TermId>(id)).op;
+      if (op != rules::kNoOp) results_.operators.insert(op);
     }
     if (right.empty()) {
       if (!subject_.total && (small_ || !defined_for_some_sizes(world))) return Verdict::vacuous;
@@ -212,6 +224,7 @@ Forms::Verdict Forms::attempt(Scenario& scenario, Chooser& chooser) {
         return given.contains(spelled(symbolic, difference)) || equal_elements(world, symbolic, difference);
       });
     }
+    if (limits_.evaluate && !small_ && !results_.evaluated && evaluations_ < kEvaluations) evaluate(world);
     return Verdict::proved;
   } catch (const Infeasible&) {
     return Verdict::infeasible;

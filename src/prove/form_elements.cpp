@@ -45,6 +45,10 @@ void Forms::compare_at(World& world, TermId left, TermId right, std::vector<Int>
                        const Judge& judge) {
   if (++world.cases > kCases) throw Undefined{"too many cases"};
   Symbolic symbolic(world.terms, space);
+  if (subject_.inside) {
+    symbolic.watch(
+        [&](Symbolic& reading, Int place, Int size) { return within(world, reading, place, size); });
+  }
   const auto owned = [&](Int position) {
     const auto at = std::ranges::find(space.positions(), position, &Space::Position::symbol);
     return at == space.positions().end() ? nullptr : &*at;
@@ -67,6 +71,7 @@ void Forms::compare_at(World& world, TermId left, TermId right, std::vector<Int>
   };
   if (!asked([&] {
         const Poly x = symbolic.element(left, index);
+        if (subject_.inside) return;
         const Poly y = symbolic.element(right, index);
         const Poly difference = symbolic.algebra().subtract(x, y);
         if (difference.is_zero() || judge(symbolic, difference)) return;
@@ -115,6 +120,24 @@ void Forms::compare_at(World& world, TermId left, TermId right, std::vector<Int>
     for (const Int entry : index) replaced.push_back(sym::substitute(entry, {{position, by}}));
     compare_at(world, left, right, std::move(replaced), inner, judge);
   }
+}
+
+bool Forms::within(World& world, Symbolic& symbolic, Int place, Int size) {
+  Algebra& algebra = symbolic.algebra();
+  std::vector<smt::Term> facts = assertions(world, symbolic);
+  for (const Symbolic::Guard& guard : symbolic.guards()) {
+    const smt::Term truth = algebra.term(guard.truth, facts);
+    facts.push_back(smt::eq(truth, smt::Term::real(guard.holds ? 1 : 0)));
+  }
+  const smt::Term at = algebra.term(place, facts);
+  const smt::Term end = algebra.term(size, facts);
+  facts.push_back(smt::any_of({at < smt::Term::integer(0), end <= at}));
+  if (contradict(facts)) return true;
+  smt::Solver solver({kModelSteps, {}, 0});
+  for (const smt::Term& fact : facts) solver.add(fact);
+  results_.questions += kWeight;
+  suspected_ = model_sizes(world, solver);
+  return false;
 }
 
 // The difference with its positions numbered, and their ranges.

@@ -18,7 +18,6 @@ constexpr std::size_t kSmallSymbols = 4;
 constexpr std::uint64_t kGuesses = 24;  // sizes that are tried
 constexpr std::size_t kTried = 4;       // of the sizes that a case admits
 constexpr std::int64_t kSmaller = 6;    // of one size, where the sides differ
-constexpr std::uint32_t kModelSteps = 200'000;
 
 }  // namespace
 
@@ -47,13 +46,16 @@ std::optional<sym::Valuation> Forms::admitted(World& world, bool* surely) {
   smt::Solver solver({kModelSteps, {}, 0});
   for (const smt::Term& assertion : assertions(world, symbolic)) solver.add(assertion);
   results_.questions += kWeight;
+  return model_sizes(world, solver, surely);
+}
+
+// Of a model of the solver's assertions, if it finds one. None: `surely` says whether there is none.
+std::optional<sym::Valuation> Forms::model_sizes(World& world, smt::Solver& solver, bool* surely) {
   const smt::Answer answer = solver.check();
-  if (answer != smt::Answer::sat) {
-    *surely = answer == smt::Answer::unsat;
-    return std::nullopt;
-  }
+  if (surely != nullptr) *surely = answer == smt::Answer::unsat;
+  if (answer != smt::Answer::sat) return std::nullopt;
   sym::Valuation sizes;
-  for (const Scenario::Symbol& one : open) {
+  for (const Scenario::Symbol& one : world.scenario.open()) {
     const auto value = solver.model().integer(smt::from_int(one.symbol));
     if (!value) return std::nullopt;
     sizes[one.symbol] = *value;
@@ -95,10 +97,30 @@ bool Forms::defined_for_some_sizes(World& world) {
   return with_sizes(world.scenario, *sizes, [](World&, const std::vector<TermId>&) {}) != Concrete::undefined;
 }
 
+// Evaluates an instance of a case that is proved.
+void Forms::evaluate(World& world) {
+  ++evaluations_;
+  bool none = false;
+  const auto sizes = admitted(world, &none);
+  if (!sizes) return;
+  with_sizes(world.scenario, *sizes, [&](World& instance, const std::vector<TermId>& right) {
+    const Replayer::Answer answer = replayer_.compare({instance.terms,
+                                                       instance.builder.left(),
+                                                       right,
+                                                       instance.builder.equations(),
+                                                       instance.builder.describe(),
+                                                       {},
+                                                       subject_.inside});
+    if (answer == Replayer::Answer::agree) results_.evaluated = true;
+    if (answer == Replayer::Answer::differ) results_.refuted = true;
+  });
+}
+
 // Evaluates an instance of a case that is not proved; where the sides differ, smaller ones, too.
 void Forms::refute(World& world) {
   ++candidates_;
   std::vector<sym::Valuation> candidates = guessed(world, kTried);
+  if (suspected_ && world.scenario.admits(*suspected_)) candidates.push_back(*suspected_);
   bool none = false;
   if (const auto model = candidates.empty() ? admitted(world, &none) : std::nullopt) {
     candidates.push_back(*model);
@@ -114,9 +136,13 @@ void Forms::refute(World& world) {
   const auto differs = [&](const sym::Valuation& tried) {
     bool result = false;
     with_sizes(world.scenario, tried, [&](World& instance, const std::vector<TermId>& right) {
-      result =
-          replayer_.compare({instance.terms, instance.builder.left(), right, instance.builder.equations(),
-                             instance.builder.describe()}) == Replayer::Answer::differ;
+      result = replayer_.compare({instance.terms,
+                                  instance.builder.left(),
+                                  right,
+                                  instance.builder.equations(),
+                                  instance.builder.describe(),
+                                  {},
+                                  subject_.inside}) == Replayer::Answer::differ;
     });
     return result;
   };

@@ -10,6 +10,7 @@ namespace entangle::prove {
 
 // Of questions to the solver with a higher limit than those about sizes.
 inline constexpr std::uint64_t kWeight = 10;
+inline constexpr std::uint32_t kModelSteps = 200'000;
 
 struct Forms::World {
   World(const rules::RuleSet& rules, const Subject& subject, const Vocabulary& vocabulary, rules::OpId op,

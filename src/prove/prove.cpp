@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <mutex>
 
 #include "entangle/smt/query_cache.h"
 #include "entangle/smt/solver.h"
@@ -40,6 +41,7 @@ namespace {
 
 constexpr std::uint32_t kSteps = 400'000;  // of the solver, for one question
 constexpr std::size_t kTries = 5;          // searches per instance wanted
+constexpr std::size_t kLeast = 16;         // searches, while no instance is found
 constexpr std::size_t kSmaller = 40;       // searches with limits, where a counterexample is known
 
 // Limits under which smaller counterexamples are looked for, from the smallest up.
@@ -57,9 +59,11 @@ std::vector<Sampler::Limits> smaller_limits() {
 
 class Examination {
  public:
-  Examination(const rules::RuleSet& rules, const Subject& subject, const Options& options)
+  // `values`: none where nothing rests on them.
+  Examination(const rules::RuleSet& rules, const Subject& subject, Values* values, const Options& options)
       : rules_(rules),
         subject_(subject),
+        values_(values),
         lemma_(subject.lemma),
         options_(options),
         typing_(rules, oracle_),
@@ -93,8 +97,8 @@ class Examination {
     const bool many = subject_.operators.size() > 1;
     const std::size_t wanted = many ? (options_.instances + 7) / 8 : options_.instances;
     std::size_t found = 0;
-    for (std::size_t n = 0; n < kTries * wanted && found < wanted; ++n) {
-      if (n >= 2 * wanted && found == 0) break;
+    for (std::size_t n = 0; n < std::max(kTries * wanted, kLeast) && found < wanted; ++n) {
+      if (n >= std::max(2 * wanted, kLeast) && found == 0) break;
       if (!sampler_.next(op)) continue;
       if (instance() != Answer::undefined) ++found;
       if (!replayer_.found()) continue;
@@ -124,8 +128,8 @@ class Examination {
       why_ = sampler_.evaluator().reason();
       if (!subject_.total) return Answer::undefined;
     }
-    const Answer answer = replayer_.compare(
-        {sampler_.terms(), sampler_.left(), right, sampler_.equations(), sampler_.describe(), why_});
+    const Answer answer = replayer_.compare({sampler_.terms(), sampler_.left(), right, sampler_.equations(),
+                                             sampler_.describe(), why_, subject_.inside});
     if (answer == Answer::undefined) {
       ++result_.skipped;
       why_ = replayer_.why();
@@ -144,7 +148,7 @@ class Examination {
     }
     const std::string forms = std::to_string(result_.forms) + " forms";
     const bool complete = unproved_.empty() && result_.forms > result_.vacuous;
-    if (options_.prove && complete) {
+    if (options_.prove && complete && (result_.instances > 0 || options_.instances == 0)) {
       const bool all = result_.bounded == 0;
       result_.outcome = all ? Outcome::proved : Outcome::bounded;
       result_.reason = (all ? "" : std::to_string(result_.bounded) + " of ") + forms;
@@ -158,10 +162,14 @@ class Examination {
         result_.reason =
             std::to_string(result_.proved + result_.bounded) + " of " + forms + " proved; " + unproved_;
       } else if (options_.prove) {
-        result_.reason = "no form was found";
+        result_.reason = result_.gave_up ? unproved_ : "no form was found";
       }
+    } else if (result_.gave_up) {
+      result_.reason = unproved_;
     } else if (result_.skipped > 0) {
       result_.reason = "no instance could be evaluated: " + why_;
+    } else if (options_.prove && complete) {
+      result_.reason = forms + " proved, but no instance was found that could be evaluated";
     } else if (result_.undefined > 0 || result_.vacuous > 0) {
       result_.reason = "the right side was undefined on every instance" + (why_.empty() ? "" : ": " + why_);
     } else {
@@ -200,6 +208,7 @@ class Examination {
       limits.length = options_.length;
       limits.runs = options_.runs;
       limits.questions = options_.questions;
+      limits.evaluate = options_.instances > 0 && result_.instances == 0;
       const auto run = [&] { return Forms(rules_, subject_, op, limits, unsatisfiable, replayer_).run(); };
       FormResults forms = run();
       if (forms.instances == 0 && forms.longest > 0) {
@@ -208,7 +217,7 @@ class Examination {
         forms = run();
       }
       // Some have too many forms with long lists.
-      while (!forms.complete && !forms.refuted && forms.longest > 2 && limits.length > 2) {
+      while (!forms.complete && !forms.refuted && !forms.gave_up && forms.longest > 2 && limits.length > 2) {
         limits.length -= 1;
         forms = run();
       }
@@ -220,23 +229,47 @@ class Examination {
     result_.proved += forms.proved + forms.vacuous;
     result_.vacuous += forms.vacuous;
     result_.bounded += forms.bounded;
+    if (forms.evaluated) ++result_.instances;
     result_.longest = std::max(result_.longest, forms.longest);
     result_.proved_ranks.insert(forms.ranks.begin(), forms.ranks.end());
     if (unproved_.empty()) unproved_ = forms.unproved;
     if (limited_.empty()) limited_ = forms.limited;
+    const Outcome values = shown_of_values(forms.operators);
+    if (values == Outcome::bounded) ++result_.bounded;
+    if (forms.gave_up) {
+      result_.gave_up = true;
+      unproved_ = "gave up after " + std::to_string(smt::Patience::current()->passed().count()) + " s";
+    }
     if (!forms.complete && unproved_.empty()) unproved_ = "not all forms were looked at: " + forms.limit;
     // With some operators the right side is never defined.
     if (op == rules::kNoOp || (forms.instances == forms.vacuous && !has_instances)) return;
-    const bool all = forms.instances > forms.vacuous && forms.unproved.empty() && forms.complete;
+    const bool all = forms.instances > forms.vacuous && forms.unproved.empty() && forms.complete &&
+                     values >= Outcome::bounded;
     result_.operators.push_back({rules_.op(op).name,
-                                 all && forms.bounded == 0 ? Outcome::proved
-                                 : all                     ? Outcome::bounded
-                                 : has_instances           ? Outcome::tested
-                                                           : Outcome::unknown,
+                                 all && forms.bounded == 0 && values == Outcome::proved ? Outcome::proved
+                                 : all                                                  ? Outcome::bounded
+                                 : has_instances                                        ? Outcome::tested
+                                                                                        : Outcome::unknown,
                                  forms.instances});
     if (forms.instances == 0 && unproved_.empty()) {
       unproved_ = "there are instances with " + rules_.op(op).name + ", but no form";
     }
+  }
+
+  // The least that is shown of the operators' values.
+  Outcome shown_of_values(const std::set<rules::OpId>& operators) {
+    Outcome least = Outcome::proved;
+    if (values_ == nullptr) return least;
+    for (const rules::OpId op : operators) {
+      const Result* result = values_->result(op);
+      if (result == nullptr || result->outcome >= least) continue;
+      least = result->outcome;
+      std::string& reason = least == Outcome::bounded ? limited_ : unproved_;
+      if (reason.empty()) {
+        reason = "`" + result->name + "` is " + to_string(least) + ": it may read what is not there";
+      }
+    }
+    return least;
   }
 
   std::vector<term::TermId> right_side() {
@@ -247,6 +280,7 @@ class Examination {
 
   const rules::RuleSet& rules_;
   const Subject subject_;
+  Values* const values_;
   const rules::Lemma& lemma_;
   const Options& options_;
   smt::Oracle oracle_;
@@ -263,20 +297,31 @@ class Examination {
 
 namespace {
 
-Result timed(const rules::RuleSet& rules, const Subject& subject, const Options& options) {
+Result timed(const rules::RuleSet& rules, const Subject& subject, Values* values, const Options& options) {
   const auto start = std::chrono::steady_clock::now();
-  Result result = Examination(rules, subject, options).run();
+  const smt::Patience patience(options.time_limit);
+  Result result = Examination(rules, subject, values, options).run();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
 
 }  // namespace
 
-Result examine(const rules::RuleSet& rules, const rules::Lemma& lemma, const Options& options) {
-  return timed(rules, subject_of(rules, lemma), options);
+Result examine(const rules::RuleSet& rules, const rules::Lemma& lemma, Values& values,
+               const Options& options) {
+  return timed(rules, subject_of(rules, lemma), &values, options);
 }
 
-Result examine(const Claims& claims, const Claim& claim, const Options& options) {
+Result examine(const rules::RuleSet& rules, const rules::Lemma& lemma, const Options& options) {
+  const Claims claims(rules);
+  Values values(claims, options);
+  return examine(rules, lemma, values, options);
+}
+
+namespace {
+
+// `values`: none for the claims about these themselves.
+Result examine_claim(const Claims& claims, const Claim& claim, Values* values, const Options& options) {
   if (claim.lemma.axiom) {
     // Nothing but the declaration says what such an operator is: there is nothing to try it against.
     Result result;
@@ -287,7 +332,42 @@ Result examine(const Claims& claims, const Claim& claim, const Options& options)
     return result;
   }
   const rules::OpId op = claim.lemma.generic ? claim.op : rules::kNoOp;
-  return timed(*claims.rules(), {claim.lemma, {op}, claim.clause, true}, options);
+  return timed(*claims.rules(), {claim.lemma, {op}, claim.clause, true, claim.inside}, values, options);
+}
+
+}  // namespace
+
+Result examine(const Claims& claims, const Claim& claim, Values& values, const Options& options) {
+  return claim.inside ? values.result(claim) : examine_claim(claims, claim, &values, options);
+}
+
+Result examine(const Claims& claims, const Claim& claim, const Options& options) {
+  Values values(claims, options);
+  return examine(claims, claim, values, options);
+}
+
+struct Values::Entry {
+  std::once_flag once;
+  Result result;
+};
+
+Values::Values(const Claims& claims, const Options& options) : claims_(claims), options_(options) {
+  for (const Claim& claim : claims.all()) {
+    if (claim.inside) entries_[claim.op] = std::make_unique<Entry>();
+  }
+}
+
+Values::~Values() = default;
+
+const Result& Values::result(const Claim& claim) {
+  Entry& entry = *entries_.at(claim.op);
+  std::call_once(entry.once, [&] { entry.result = examine_claim(claims_, claim, nullptr, options_); });
+  return entry.result;
+}
+
+const Result* Values::result(rules::OpId op) {
+  const Claim* claim = claims_.inside(op);
+  return claim == nullptr ? nullptr : &result(*claim);
 }
 
 }  // namespace entangle::prove

@@ -18,6 +18,9 @@ struct Subject {
   std::optional<std::size_t> clause = std::nullopt;
   // Whether the right side has to be defined wherever the left one is; else nothing is claimed there.
   bool total = false;
+  // The statement is that the `value` of the left side's operator reads only what is there; the right side is
+  // the left one.
+  bool inside = false;
 };
 
 // Every operator with the trait that the lemma asks for, and every clause.

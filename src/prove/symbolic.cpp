@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "entangle/support/text.h"
+
 namespace entangle::prove {
 
 using eval::Undefined;
@@ -88,8 +90,15 @@ Poly Symbolic::element(term::TermId id, const std::vector<Int>& given) {
   std::vector<Int> index;
   for (const Int entry : given) index.push_back(space_.simplified(entry));
   const term::NodeView node = terms_.node(id);
-  const DType dtype = terms_.type(id).dtype;
+  const tensor::TensorType& type = terms_.type(id);
+  if (index.size() != type.rank()) {
+    throw Undefined{"an element of " + tensor::to_string(type) + " at " +
+                        support::counted(index.size(), "number", "numbers"),
+                    true};
+  }
+  const DType dtype = type.dtype;
   if (node.op == rules::kNoOp) {
+    for (std::size_t k = 0; k < index.size(); ++k) within(index[k], type.shape[k]);
     return algebra_.leaf(id, index, dtype == DType::b8, tensor::is_integer(dtype));
   }
   const rules::Operator& op = terms_.rules().op(node.op);
@@ -99,6 +108,27 @@ Poly Symbolic::element(term::TermId id, const std::vector<Int>& given) {
   const Finally leave{[this] { inside_.pop_back(); }};
   eval::Clause<Symbolic> clause(*this, op, node.attrs, node.children);
   return clause.element(index);
+}
+
+void Symbolic::within(Int place, Int size) {
+  if (!within_) return;
+  const auto outside = [&] {
+    return Undefined{"not shown: 0 <= " + sym::to_string(place) + " < " + sym::to_string(size), true};
+  };
+  const Int rest = space_.simplified(size - 1 - place);
+  if (nonnegative(place) == std::optional(true) && nonnegative(rest) == std::optional(true)) return;
+  // Elements that the place depends on are bounded by truths, if by anything.
+  const bool elements = asks_elements(place) || asks_elements(size);
+  if ((elements || !guards_.empty()) && within_(*this, place, size)) return;
+  if (elements) throw outside();
+  bool inside = false;
+  try {
+    inside = space_.less_equal(0, place) && space_.less_equal(0, rest);
+  } catch (const Undefined&) {
+    // No position to be cut at.
+    inside = within_(*this, place, size);
+  }
+  if (!inside) throw outside();
 }
 
 // What depends on a row only: the row stands for what is not mapped.

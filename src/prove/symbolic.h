@@ -34,6 +34,16 @@ class Symbolic : public eval::IntegerIndex {
   Symbolic(const eval::Terms& terms, Space space);
 
   Number element(term::TermId id, const std::vector<sym::Int>& index);
+  // Under which truths an element is read: each holds, or does not.
+  struct Guard {
+    Poly truth;
+    bool holds;
+  };
+  // Whether 0 <= place < size follows from the guards and from what is known of sizes and positions.
+  using Within = std::function<bool(Symbolic&, sym::Int place, sym::Int size)>;
+  // From now on, reading a leaf or a list outside of it throws Undefined.
+  void watch(Within within) { within_ = std::move(within); }
+  const std::vector<Guard>& guards() const { return guards_; }
   Algebra& algebra() { return algebra_; }
   Space& space() { return space_; }
 
@@ -61,6 +71,9 @@ class Symbolic : public eval::IntegerIndex {
   Number function(const std::string& name, const std::vector<std::variant<Number, tensor::Attr>>& arguments);
   Number reduce(rules::Builtin builtin, sym::Int n, const std::function<Number(sym::Int)>& body);
   const tensor::TensorType& type(term::TermId id) { return terms_.type(id); }
+  void enter(const Truth& truth, bool holds) { guards_.push_back({truth.value, holds}); }
+  void leave() { guards_.pop_back(); }
+  void within(sym::Int place, sym::Int size);
 
  private:
   using Bindings = std::map<rules::Slot, Poly>;
@@ -83,7 +96,9 @@ class Symbolic : public eval::IntegerIndex {
   Algebra algebra_;
   std::vector<const rules::Law*> laws_;      // of functions
   std::vector<const rules::Law*> inverses_;  // of reciprocals of functions
-  std::vector<term::TermId> inside_;         // the applications whose clauses are running
+  Within within_;
+  std::vector<Guard> guards_;
+  std::vector<term::TermId> inside_;  // the applications whose clauses are running
 };
 
 }  // namespace entangle::prove

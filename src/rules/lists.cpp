@@ -98,6 +98,20 @@ Typed Expressions::index(const Node& node) {
   return finish(std::move(expr), entry_of(base.ty));
 }
 
+namespace {
+
+// Whether an expression whose type does not say so is one number: made of elements of tensors.
+bool is_computed_number(const Expr& expr) {
+  if (expr.kind == ExprKind::index) {
+    const Type& base = expr.args[0].type;
+    return base.base == Base::tensor && base.depth == 0;
+  }
+  return expr.kind == ExprKind::unary || expr.kind == ExprKind::reduction ||
+         (expr.kind == ExprKind::binary && expr.operation != Operation::append);
+}
+
+}  // namespace
+
 // x[v], x[a, b] in values.
 Typed Expressions::element(Typed base, const Node& node) {
   Expr expr = make(ExprKind::index, node.span);
@@ -107,7 +121,7 @@ Typed Expressions::element(Typed base, const Node& node) {
   expr.args.push_back(std::move(base.expr));
   if (node.children.size() == 2) {
     Typed at = resolve(node.children[1]);
-    if (!is_integer_like(at.ty.type)) {
+    if (!is_integer_like(at.ty.type) && !is_computed_number(at.expr)) {
       check(at, kIntegers);
       expr.args.push_back(std::move(at.expr));
       return finish(std::move(expr), ty(Base::any));

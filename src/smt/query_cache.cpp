@@ -55,6 +55,7 @@ Answer QueryCache::implies(Solver& solver, const Term& conclusion, std::uint32_t
     if (const auto found = answers_.find(key); found != answers_.end()) return found->second;
   }
   const Answer answer = solver.check_implies(conclusion);
+  if (solver.gave_up()) return answer;
   const std::lock_guard lock(mutex_);
   answers_[key] = answer;
   return answer;

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
 #include <set>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -23,6 +27,8 @@ class Translator {
   Translator() { any_context = true; }
 
   z3::context& context() { return context_; }
+  // Whether something translated so far holds the integer quotient or remainder of what is not linear.
+  bool divides_products() const { return divides_products_; }
 
   z3::expr translate(const Term& term) {
     const auto it = known_.find(term);
@@ -99,9 +105,12 @@ class Translator {
       case Kind::multiply:
         return nary(z3::Z3_mk_mul.function(), arguments);
       case Kind::divide:
+        return arguments[0] / arguments[1];
       case Kind::div:
+        divides_products_ = divides_products_ || holds_product(term.arguments()[0]);
         return arguments[0] / arguments[1];
       case Kind::mod:
+        divides_products_ = divides_products_ || holds_product(term.arguments()[0]);
         return z3::mod(arguments[0], arguments[1]);
       case Kind::to_real:
         return z3::to_real(arguments[0]);
@@ -123,23 +132,33 @@ class Translator {
     ENTANGLE_CHECK(false, "a term of unknown kind");
   }
 
+  static bool holds_product(const Term& term) {
+    if (term.kind() == Kind::multiply && std::ranges::count_if(term.arguments(), [](const Term& one) {
+                                           return one.kind() != Kind::constant;
+                                         }) > 1) {
+      return true;
+    }
+    return std::ranges::any_of(term.arguments(), holds_product);
+  }
+
+  bool divides_products_ = false;
   z3::context context_;
   std::unordered_map<Term, z3::expr> known_;
 };
 
 // What a check needs of Z3, made by the first one.
 struct Engine {
-  explicit Engine(const Limits& limits)
+  Engine(const Limits& limits, bool divided_products)
       : translator(std::make_shared<Translator>()),
         // The plain core: strategies chosen by the general solver measure time.
         solver(translator->context(), z3::Z3_mk_simple_solver(translator->context())) {
     z3::params parameters(translator->context());
     parameters.set("random_seed", limits.seed);
+    // The procedure for nonlinear real arithmetic knows nothing of quotients, and where products are divided
+    // neither steps nor interrupts end it.
+    parameters.set("arith.nl.nra", !divided_products);
     if (limits.steps != 0) {
       parameters.set("rlimit", limits.steps);
-    }
-    if (limits.time) {
-      parameters.set("timeout", static_cast<unsigned>(limits.time->count()));
     }
     solver.set(parameters);
   }
@@ -257,17 +276,133 @@ std::optional<mpq_class> Model::rational(const Term& term) const {
 // --- Solver
 // ---------------------------------------------------------------------------------------------------
 
+namespace {
+
+using Time = Patience::Clock::duration;
+
+// Steps bound the search, but not all that the solver does besides.
+constexpr Time kBackstop = std::chrono::seconds(60);
+// Until a check that was interrupted is left behind.
+constexpr Time kGrace = std::chrono::seconds(2);
+
+thread_local Patience* patience_of_thread = nullptr;
+std::atomic<bool> left_behind = false;
+
+struct Checked {
+  Answer answer = Answer::unknown;
+  std::string reason;
+  std::shared_ptr<Model::Impl> model;
+  std::uint64_t steps = 0;
+  bool failed = false;   // the engine is of no more use
+  bool gave_up = false;  // for the time it took
+  std::exception_ptr error;
+};
+
+Checked check_with(const std::shared_ptr<Engine>& engine) {
+  Checked checked;
+  try {
+    engine->solver.push();
+    const std::uint64_t before = engine->steps_so_far();
+    const z3::check_result result = engine->solver.check();
+    const std::uint64_t after = engine->steps_so_far();
+    checked.steps = after > before ? after - before : 0;
+    if (result == z3::sat) {
+      checked.answer = Answer::sat;
+      checked.model =
+          std::make_shared<Model::Impl>(Model::Impl{engine->translator, engine->solver.get_model()});
+    } else if (result == z3::unsat) {
+      checked.answer = Answer::unsat;
+    } else {
+      checked.reason = engine->solver.reason_unknown();
+    }
+    engine->solver.pop();
+  } catch (const z3::exception& exception) {
+    checked = {};
+    checked.reason = exception.msg();
+    checked.failed = true;
+  } catch (...) {
+    checked.error = std::current_exception();
+  }
+  return checked;
+}
+
+// A thread of its own asks: where neither steps nor an interrupt end the check it is left to itself.
+Checked check_within(const std::shared_ptr<Engine>& engine, Time allowed) {
+  struct Shared {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::optional<Checked> checked;
+  };
+  const auto shared = std::make_shared<Shared>();
+  std::thread asking([shared, engine] {
+    Checked checked = check_with(engine);
+    const std::lock_guard lock(shared->mutex);
+    shared->checked = std::move(checked);
+    shared->changed.notify_all();
+  });
+  const auto answered = [&] { return shared->checked.has_value(); };
+  std::unique_lock lock(shared->mutex);
+  const bool in_time = shared->changed.wait_for(lock, allowed, answered);
+  if (!in_time) {
+    z3::Z3_interrupt(engine->translator->context());
+    if (!shared->changed.wait_for(lock, kGrace, answered)) {
+      left_behind = true;
+      asking.detach();
+      Checked none;
+      none.gave_up = true;
+      return none;
+    }
+  }
+  lock.unlock();
+  asking.join();
+  Checked checked = std::move(*shared->checked);
+  // An answer that came all the same is one.
+  checked.gave_up = !in_time && checked.answer == Answer::unknown;
+  return checked;
+}
+
+}  // namespace
+
+Patience::Patience(std::optional<std::chrono::milliseconds> total)
+    : outer_(patience_of_thread), start_(Clock::now()) {
+  if (total) end_ = start_ + *total;
+  patience_of_thread = this;
+}
+
+Patience::~Patience() {
+  patience_of_thread = outer_;
+}
+
+Patience* Patience::current() {
+  return patience_of_thread;
+}
+
+Patience::Clock::duration Patience::rest() const {
+  if (lost_) return Clock::duration::zero();
+  return end_ ? *end_ - Clock::now() : Clock::duration::max();
+}
+
+void Patience::lose() {
+  lost_ = true;
+}
+
+bool solver_left_behind() {
+  return left_behind;
+}
+
 struct Solver::Impl {
   explicit Impl(Limits given) : limits(given) {}
 
   Limits limits;
   std::vector<Term> assertions;
   std::vector<std::size_t> levels;  // how many assertions there were at each push
-  std::unique_ptr<Engine> engine;
+  std::shared_ptr<Engine> engine;
 
   std::string reason;
   std::shared_ptr<Model::Impl> model;
   std::uint64_t steps = 0;
+  bool gave_up = false;
+  bool divided_products = false;
 
   void add(const Term& assertion) {
     if (engine) {
@@ -279,7 +414,7 @@ struct Solver::Impl {
     if (engine) {
       return;
     }
-    engine = std::make_unique<Engine>(limits);
+    engine = std::make_shared<Engine>(limits, divided_products);
     std::size_t next = 0;
     for (const std::size_t level : levels) {
       for (; next < level; ++next) {
@@ -292,39 +427,48 @@ struct Solver::Impl {
     }
   }
 
+  // An engine for all assertions, of the kind that they need.
+  void prepare() {
+    start();
+    if (divided_products || !engine->translator->divides_products()) return;
+    divided_products = true;
+    engine = nullptr;
+    start();
+  }
+
   Answer check() {
     reason.clear();
     model = nullptr;
     steps = 0;
+    Patience::Clock::duration allowed = limits.time ? Patience::Clock::duration(*limits.time) : kBackstop;
+    if (const Patience* patience = Patience::current()) allowed = std::min(allowed, patience->rest());
+    gave_up = allowed <= Patience::Clock::duration::zero();
+    if (gave_up) return unknown_in_time();
     try {
-      start();
-      engine->solver.push();
-      const Answer answer = check_in_scope();
-      engine->solver.pop();
-      return answer;
+      prepare();
     } catch (const z3::exception& exception) {
       reason = exception.msg();
-      // Whatever state it is in: the next check starts anew.
       engine = nullptr;
       return Answer::unknown;
     }
+    const Checked checked = check_within(engine, allowed);
+    if (checked.error) std::rethrow_exception(checked.error);
+    gave_up = checked.gave_up;
+    if (gave_up) {
+      engine = nullptr;
+      if (Patience* patience = Patience::current()) patience->lose();
+      return unknown_in_time();
+    }
+    reason = checked.reason;
+    model = checked.model;
+    steps = checked.steps;
+    // Whatever state it is in: the next check starts anew.
+    if (checked.failed) engine = nullptr;
+    return checked.answer;
   }
 
-  Answer check_in_scope() {
-    const std::uint64_t before = engine->steps_so_far();
-    const z3::check_result result = engine->solver.check();
-    const std::uint64_t after = engine->steps_so_far();
-    steps = after > before ? after - before : 0;
-    switch (result) {
-      case z3::sat:
-        model = std::make_shared<Model::Impl>(Model::Impl{engine->translator, engine->solver.get_model()});
-        return Answer::sat;
-      case z3::unsat:
-        return Answer::unsat;
-      case z3::unknown:
-        reason = engine->solver.reason_unknown();
-        break;
-    }
+  Answer unknown_in_time() {
+    reason = "no answer in time";
     return Answer::unknown;
   }
 };
@@ -373,6 +517,10 @@ Answer Solver::check_implies(const Term& conclusion) {
 
 const std::string& Solver::reason() const {
   return impl_->reason;
+}
+
+bool Solver::gave_up() const {
+  return impl_->gave_up;
 }
 
 Model Solver::model() const {

@@ -129,9 +129,9 @@ WorkAhead::~WorkAhead() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-bool WorkAhead::has_ended(std::size_t piece) {
-  const std::lock_guard lock(mutex_);
-  return pieces_[piece].ended;
+bool WorkAhead::wait_for(std::size_t piece, std::chrono::seconds time) {
+  std::unique_lock lock(mutex_);
+  return ended_.wait_for(lock, time, [&] { return pieces_[piece].ended; });
 }
 
 void WorkAhead::wait(std::size_t piece) {

@@ -59,8 +59,9 @@ class Prove(Case):
                                  "op huge(; to: dtype): free { shape [2]; dtype to; value i => 9223372036854775807 * (i[0] + 2); }\n"
                                  "lemma glued(d: dtype): glue(; d) => glue(; d);\nlemma grown(d: dtype): huge(; d) => huge(; d);\n")
         for jobs in "1", "2":
-            out = self.prove("none.rules", "--jobs", jobs, code=UNPROVED).stdout
-            self.assertRegex(out, r"glued +unknown .*`block\(xs, 0, i\)` is undefined\n")
+            out = self.prove("none.rules", "--jobs", jobs, code=VIOLATES).stdout
+            self.assertRegex(out, r"glued +unknown .*`block\(xs, 0, i\)` is undefined \(of glue, at \[0\]\)\n")
+            self.assertRegex(out, r"glue: value +refuted ")
             self.assertRegex(out, r"grown +unknown .*a number that is too large\n")
 
     def test_bad_input(self):
@@ -142,6 +143,37 @@ class Prove(Case):
         self.assertEqual(report["lemmas"], [])
         self.assertEqual([(claim["name"], claim["verdict"]) for claim in report["claims"]],
                          [("add_n: commutative", "proved"), ("scale: linear x", "proved")])
+
+    def test_values(self):
+        # Each element but the first is read one place too far, the first outside.
+        self.write("rev.rules", "op rev(x: tensor; d: axis(x)): rearranges { value i => x[i with [d] = x.shape[d] - i[d]]; }\n"
+                                "lemma revrev(x: tensor, d: axis): rev(rev(x; d); d) => x;\n")
+        out = self.prove("rev.rules", code=VIOLATES).stdout
+        self.assertRegex(out, r"revrev +unknown .* no instance could be evaluated: an element outside of x: ")
+        self.assertRegex(out, r"rev: value +refuted ")
+        self.assertRegex(out, r"rev: rearranges +unknown ")
+        self.assertIn("\n  fails with x = f32[1], d = 0\n  x : f32[1] = [0]\n  rev(x; 0) : f32[1]\n"
+                      "  its `value` has no meaning: an element outside of x: [1] (of rev, at [0])\n", out)
+        self.assertIn("2 claims about operators: 1 refuted, 1 unknown", out)
+
+    def test_hard_arithmetic(self):
+        # n^2 - n is even, n^3 - n is divisible by 3: true, and beyond the solver, which must end all the same.
+        for power, divisor in (("i[0] * i[0]", 2), ("i[0] * i[0] * i[0]", 3)):
+            self.write("hard.rules", f"op f(x: tensor) {{ require rank(x) == 1; value i => x[i] * (({power} - i[0]) mod {divisor} + 1); }}\n"
+                                     "op same(x: tensor) { require rank(x) == 1; value i => x[i]; }\n"
+                                     "lemma hard(x: tensor): f(x) => same(x);\n")
+            self.assertRegex(self.prove("--lemma", "hard", "hard.rules", code=REFINES).stdout, r"hard +(tested|bounded) ")
+
+    def test_time_limit(self):
+        self.write("right.rules", RIGHT)
+        run = self.prove("--time-limit", "1e-6", "--cache", "kept", "right.rules", code=REFINES)
+        self.assertRegex(run.stdout, r"twice +tested .* gave up after 0 s\n")
+        # What time decided is not kept.
+        self.assertRegex(self.prove("--cache", "kept", "right.rules", code=REFINES).stdout, r"twice +proved ")
+        self.prove("--time-limit", "3600", "--require", "proved", "right.rules", code=REFINES)
+        for wrong in ("0", "-1", "nan"):
+            self.assertIn("--time-limit needs a positive number of seconds",
+                          self.prove("--time-limit", wrong, "right.rules", code=BAD_INPUT).stderr)
 
     def test_operators_of_a_generic_lemma(self):
         self.write("generic.rules", 'include "small.rules";\nlemma adds<f: linear>(x: tensor, y: tensor): '

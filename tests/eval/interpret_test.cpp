@@ -160,12 +160,14 @@ op divided(; n: int, k: int, to: dtype): free { shape [2]; dtype to; value i => 
 )");
   const Attr f32 = Attr::of(DType::f32);
   CHECK(w.value(w.make("glue", {f32}, {w.leaf({1}, {3}), w.leaf({1}, {4})})) == "[3, 4]");
-  CHECK(w.value(w.make("glue", {f32}, {})) == "undefined: `block(xs, 0, i)` is undefined");
-  CHECK(w.value(w.make("glue", {f32}, {w.leaf({}, {3})})) == "undefined: `block(xs, 0, i)` is undefined");
+  CHECK(w.value(w.make("glue", {f32}, {})) == "undefined: `block(xs, 0, i)` is undefined (of glue, at [0])");
+  CHECK(w.value(w.make("glue", {f32}, {w.leaf({}, {3})})) ==
+        "undefined: `block(xs, 0, i)` is undefined (of glue, at [0])");
   CHECK(w.value(w.make("times", {n(3), f32}, {})) == "[6, 9]");
   CHECK(w.value(w.make("times", {n(kLeast), f32}, {})) == "undefined: a number that is too large");
   CHECK(w.value(w.make("quotient", {n(-6), n(-3), f32}, {})) == "[2, 2]");
-  CHECK(w.value(w.make("quotient", {n(kLeast), n(-1), f32}, {})) == "undefined: an inexact division");
+  CHECK(w.value(w.make("quotient", {n(kLeast), n(-1), f32}, {})) ==
+        "undefined: an inexact division (of quotient, at [0])");
   CHECK(w.value(w.make("divided", {n(-6), n(-3), f32}, {})) == "[1, 1]");
   CHECK(w.value(w.make("divided", {n(-6), n(4), f32}, {})) == "[0, 0]");
   CHECK(w.value(w.make("divided", {n(0), n(0), f32}, {})) == "[1, 1]");

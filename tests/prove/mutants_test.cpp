@@ -96,18 +96,26 @@ struct Judgement {
   }
 };
 
-void judge(const rules::RuleSet& rules, Judgement& one) {
-  // The interpreter is cheap; a proof is given up early: there are many mutants.
+// The interpreter is cheap; a proof is given up early: there are many mutants.
+Options trying() {
   Options tried;
   tried.prove = false;
   tried.minimise = false;
+  return tried;
+}
+
+Options proving() {
   Options proved;
   proved.instances = 0;
   proved.minimise = false;
   proved.runs = 1'000;
   proved.questions = 100;
-  one.by_instances = examine(rules, one.mutant->lemma, tried);
-  one.by_proof = examine(rules, one.mutant->lemma, proved);
+  return proved;
+}
+
+void judge(const rules::RuleSet& rules, Values& values, Judgement& one) {
+  one.by_instances = examine(rules, one.mutant->lemma, values, trying());
+  one.by_proof = examine(rules, one.mutant->lemma, values, proving());
 }
 
 TEST_CASE("mutated lemmas are not proved where they are false") {
@@ -116,6 +124,8 @@ TEST_CASE("mutated lemmas are not proved where they are false") {
   REQUIRE(loaded.ok());
   const char* asked = std::getenv("ENTANGLE_MUTANTS");
   const bool all = asked != nullptr;
+  const Claims claims(*loaded.rules);
+  Values values(claims);
   std::vector<Judgement> judgements;
   std::vector<std::pair<std::string, std::vector<Mutant>>> by_lemma;
   std::size_t number = 0;
@@ -132,7 +142,7 @@ TEST_CASE("mutated lemmas are not proved where they are false") {
   std::mutex printing;
   const auto work = [&] {
     for (std::size_t k = next++; k < judgements.size(); k = next++) {
-      judge(*loaded.rules, judgements[k]);
+      judge(*loaded.rules, values, judgements[k]);
       if (!all) continue;
       const std::lock_guard lock(printing);
       std::cout << k << ": " << judgements[k].lemma << ", " << judgements[k].mutant->what << ": "

@@ -51,6 +51,78 @@ TEST_CASE("levels, before and after the first check") {
   CHECK_THROWS_AS(solver.pop(), support::InternalError);
 }
 
+// Without a limit on steps these are not answered in any time: the factors of the product of two large
+// primes.
+void make_endless(Solver& solver) {
+  solver.add(x > 1 && y > x && eq(x * y, Term::integer(mpz_class("1000000016000000063"))));
+}
+
+Limits endless(std::optional<std::chrono::milliseconds> time) {
+  Limits limits;
+  limits.steps = 0;
+  limits.time = time;
+  return limits;
+}
+
+TEST_CASE("a check ends when its time is over") {
+  const auto start = std::chrono::steady_clock::now();
+  Solver solver(endless(std::chrono::milliseconds(100)));
+  make_endless(solver);
+  CHECK(solver.check() == Answer::unknown);
+  CHECK(solver.gave_up());
+  CHECK(solver.reason() == "no answer in time");
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
+  // It is none the worse for it.
+  solver.add(x < 1);
+  CHECK(solver.check() == Answer::unsat);
+  CHECK(!solver.gave_up());
+}
+
+TEST_CASE("after a check that was given up, a thread that has lost patience asks nothing") {
+  const auto start = std::chrono::steady_clock::now();
+  {
+    const Patience patience(std::chrono::milliseconds(100));
+    Solver solver(endless({}));
+    make_endless(solver);
+    CHECK(solver.check() == Answer::unknown);
+    CHECK(patience.is_lost());
+    Solver easy;
+    easy.add(x < x);
+    CHECK(easy.check() == Answer::unknown);
+    CHECK(easy.gave_up());
+    {
+      const Patience inner;
+      CHECK(!inner.is_lost());
+      CHECK(easy.check() == Answer::unsat);
+    }
+    CHECK(easy.check() == Answer::unknown);
+    std::thread([&] { CHECK(Patience::current() == nullptr); }).join();
+  }
+  CHECK(Patience::current() == nullptr);
+  Solver easy;
+  easy.add(x < x);
+  CHECK(easy.check() == Answer::unsat);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
+}
+
+TEST_CASE("integers to high powers do not keep the solver for ever") {
+  // (i^3 - i) mod 6 == 0, in the ways in which proofs ask it.
+  const Term i = Term::variable("i", Sort::integer);
+  for (const int power : {2, 3, 5}) {
+    std::vector<Term> factors(static_cast<std::size_t>(power), i);
+    const Term value = product(factors, Sort::integer) - i;
+    const Term divisor = Term::integer(power == 3 ? 6 : power);
+    Limits limits;
+    limits.steps = 400'000;
+    Solver solver(limits);
+    solver.add(i >= 0);
+    solver.add(ne(f({i}) * to_real(value) - f({i}) * to_real(divisor) * to_real(div(value, divisor)),
+                  Term::real(0)));
+    CHECK(solver.check() != Answer::sat);
+    CHECK(!solver.gave_up());
+  }
+}
+
 TEST_CASE("limits make answers unknown, reproducibly") {
   const auto hard = [](std::uint32_t steps) {
     Limits limits;

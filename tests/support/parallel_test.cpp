@@ -81,7 +81,7 @@ TEST_CASE("work ahead: every piece once, its result there when it has been waite
     WorkAhead ahead(results.size(), threads, [&](std::size_t k) { results[k] += static_cast<int>(k) + 1; });
     for (std::size_t k = 0; k < results.size(); ++k) {
       ahead.wait(k);
-      CHECK(ahead.has_ended(k));
+      CHECK(ahead.wait_for(k, std::chrono::seconds(0)));
       CHECK(results[k] == static_cast<int>(k) + 1);
     }
   }

@@ -17,6 +17,13 @@
 //   Number reduce(Builtin sum|max, Index n, std::function<Number(Index)>)
 //   const TensorType& type(TermId)
 //
+// A domain may also have
+//
+//   void enter(Truth, bool holds)  void leave()   around what matters only where the truth holds, or does not
+//   void within(Index at, Index size)             told that a list of that size is read at a place that is
+//   not
+//                                                 known
+//
 // Domains whose index entries are sym::Int derive from IntegerIndex.
 // What has no meaning throws Undefined, which the users of this header catch.
 #pragma once
@@ -37,6 +44,8 @@ namespace entangle::eval {
 
 struct Undefined {
   std::string what;
+  // Whether the clause has no meaning there: it reads what is not there. Else the domain cannot say.
+  bool meaningless = false;
 };
 
 struct IntegerIndex {
@@ -111,7 +120,23 @@ class Clause {
 
  private:
   [[noreturn]] static void fail(const Expr& expr) {
-    throw Undefined{"`" + rules::to_string(expr) + "` is undefined"};
+    throw Undefined{"`" + rules::to_string(expr) + "` is undefined", true};
+  }
+
+  // Runs what matters only where the truth holds, or where it does not.
+  template <class Run>
+  auto under(const Truth& truth, bool holds, const Run& run) {
+    if constexpr (requires { domain_.enter(truth, holds); }) {
+      struct Leave {
+        D& domain;
+        ~Leave() { domain.leave(); }
+      };
+      domain_.enter(truth, holds);
+      const Leave leave{domain_};
+      return run();
+    } else {
+      return run();
+    }
   }
 
   static Value ints(const std::vector<Int>& values) {
@@ -369,7 +394,7 @@ class Clause {
       const Truth left = truth_of(evaluate(expr.args[0]));
       if (const auto known = domain_.known(left); known && *known != conjunction) return {left};
       if (domain_.known(left)) return evaluate(expr.args[1]);
-      const Truth right = truth_of(evaluate(expr.args[1]));
+      const Truth right = under(left, conjunction, [&] { return truth_of(evaluate(expr.args[1])); });
       if (conjunction) return {domain_.both(left, right)};
       return {domain_.opposite(domain_.both(domain_.opposite(left), domain_.opposite(right)))};
     }
@@ -410,8 +435,9 @@ class Clause {
   Value conditional(const Expr& expr) {
     const Truth condition = truth_of(evaluate(expr.args[0]));
     if (const auto known = domain_.known(condition)) return evaluate(expr.args[*known ? 1 : 2]);
-    const Number yes = number_of(evaluate(expr.args[1]));
-    return {domain_.choose(condition, yes, number_of(evaluate(expr.args[2])))};
+    const Number yes = under(condition, true, [&] { return number_of(evaluate(expr.args[1])); });
+    const Number no = under(condition, false, [&] { return number_of(evaluate(expr.args[2])); });
+    return {domain_.choose(condition, yes, no)};
   }
 
   Value index(const Expr& expr) {
@@ -424,6 +450,7 @@ class Clause {
     const Int at = int_of(evaluate(expr.args[1]));
     if (domain_.constant(at)) return (*entries)[place(expr.args[1], entries->size())];
     // The place is not known: a choice on where it is.
+    if constexpr (requires { domain_.within(at, at); }) domain_.within(at, integer(entries->size()));
     const std::function<Number(std::size_t)> from = [&](std::size_t k) -> Number {
       if (k + 1 == entries->size()) return number_of((*entries)[k]);
       const Truth here = domain_.compare(rules::Operation::less, at, integer(k + 1));
@@ -587,6 +614,7 @@ class Clause {
     const std::size_t d = place(expr.args[1], at.size());
     if (blocks.empty()) fail(expr);
     std::vector<Int> starts{integer(0)};
+    if (blocks.empty()) fail(expr);
     const auto id = [&](std::size_t k) { return std::get<Tensor>(blocks[k].data).id; };
     for (std::size_t k = 0; k < blocks.size(); ++k) {
       const tensor::Shape& shape = domain_.type(id(k)).shape;
@@ -602,8 +630,8 @@ class Clause {
       if (k + 1 == blocks.size()) return inside();
       const Truth here = domain_.compare(rules::Operation::less, whole, starts[k + 1]);
       if (const auto known = domain_.known(here)) return *known ? inside() : from(k + 1);
-      const Number element = inside();
-      return domain_.choose(here, element, from(k + 1));
+      const Number element = under(here, true, inside);
+      return domain_.choose(here, element, under(here, false, [&] { return from(k + 1); }));
     };
     return {from(0)};
   }

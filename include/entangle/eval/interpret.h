@@ -55,6 +55,8 @@ class Interpreter {
   };
   // Those so far.
   const std::set<Made>& made_up() const { return made_up_; }
+  // Whether that is because a `value` reads what is not there; else the result is no rational number.
+  bool meaningless() const { return meaningless_; }
 
  private:
   Array compute(TermId id);
@@ -64,6 +66,7 @@ class Interpreter {
   std::set<Made> made_up_;
   std::unordered_map<TermId, Array> values_;
   std::string why_;
+  bool meaningless_ = false;
 };
 
 }  // namespace entangle::eval

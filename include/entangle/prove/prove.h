@@ -6,8 +6,11 @@
 // and the options only.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -52,6 +55,7 @@ struct Result {
   std::map<std::size_t, std::size_t> ranks;  // of the left side: how many instances
   std::set<std::size_t> proved_ranks;        // of the left side, in the forms
   std::vector<Instantiation> operators;      // generic lemmas: those it applies to
+  bool gave_up = false;                      // for the time it took: another run may find more
   std::string reason;
   std::string counterexample;  // several lines; empty unless refuted
   std::int64_t largest = 0;    // size of a tensor in it
@@ -59,7 +63,7 @@ struct Result {
 };
 
 struct Options {
-  std::size_t instances = 60;  // per lemma and operator
+  std::size_t instances = 60;  // per lemma and operator; 0: a proof does not need any
   bool prove = true;           // whether proofs are tried
   std::size_t rank = 4;        // of every tensor on the left side of a form
   std::size_t length = 3;      // of every list of a form
@@ -68,6 +72,8 @@ struct Options {
   std::size_t runs = 120'000;
   std::uint64_t questions = 200'000;
   std::uint64_t seed = 1;
+  // Of time that passes, for each lemma and claim: what is left open then depends on it.
+  std::optional<std::chrono::milliseconds> time_limit = std::nullopt;
 };
 
 // Hashes of everything a result depends on: the lemma, the operators it speaks of (a generic lemma: all), the
@@ -88,6 +94,30 @@ class Fingerprints {
   std::string all_, laws_;
 };
 
+// What is shown of the operators' `value` clauses, on which every proof rests: looked at when it is first
+// asked for. The claims outlive it. Safe for concurrent use.
+class Values {
+ public:
+  explicit Values(const Claims& claims, const Options& options = {});
+  ~Values();
+
+  // Of a claim about a `value`.
+  const Result& result(const Claim& claim);
+  // None where nothing is to be shown.
+  const Result* result(rules::OpId op);
+
+ private:
+  struct Entry;
+  const Claims& claims_;
+  const Options options_;
+  std::map<rules::OpId, std::unique_ptr<Entry>> entries_;
+};
+
+// `values`: of the same rules and options. What rests on values is proved only where they are, and only if
+// some instance of it could be evaluated.
+Result examine(const rules::RuleSet& rules, const rules::Lemma& lemma, Values& values,
+               const Options& options = {});
+Result examine(const Claims& claims, const Claim& claim, Values& values, const Options& options = {});
 Result examine(const rules::RuleSet& rules, const rules::Lemma& lemma, const Options& options = {});
 Result examine(const Claims& claims, const Claim& claim, const Options& options = {});
 

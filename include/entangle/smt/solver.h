@@ -1,6 +1,7 @@
 // The solver. Answers are reproducible: limits count solver steps, seeds are fixed, and each Solver has a
-// context of its own, so that nothing depends on what was asked before elsewhere. The wall-clock limit, off
-// by default, can only turn an answer into `unknown`.
+// context of its own, so that nothing depends on what was asked before elsewhere. Steps do not bound all that
+// Z3 does, so there is a limit on the time that passes, too, far above what the steps take; it can only turn
+// an answer into `unknown`.
 //
 // Z3 is first touched by the first check() of a process: creating a Solver and adding to it costs nothing. A
 // Solver is used by one thread at a time; different ones are independent.
@@ -22,8 +23,8 @@ enum class Answer : std::uint8_t { sat, unsat, unknown };
 std::string to_string(Answer answer);
 
 struct Limits {
-  std::uint32_t steps = 2'000'000;  // Z3's rlimit, per check; 0: none
-  std::optional<std::chrono::milliseconds> time;
+  std::uint32_t steps = 2'000'000;                // Z3's rlimit, per check; 0: none
+  std::optional<std::chrono::milliseconds> time;  // that may pass, per check; a minute if not given
   std::uint32_t seed = 0;
 };
 
@@ -43,6 +44,33 @@ class Model {
   std::shared_ptr<Impl> impl_;
 };
 
+// How long a thread waits for the solvers that it asks: while there is one, all checks of the thread have to
+// end within its time, and after one that was given up none is tried.
+class Patience {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Patience(std::optional<std::chrono::milliseconds> total = {});
+  ~Patience();
+  Patience(const Patience&) = delete;
+  Patience& operator=(const Patience&) = delete;
+
+  // The innermost of this thread, if any.
+  static Patience* current();
+  Clock::duration rest() const;
+  bool is_lost() const { return rest() <= Clock::duration::zero(); }
+  void lose();
+  std::chrono::seconds passed() const {
+    return std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start_);
+  }
+
+ private:
+  Patience* outer_;
+  Clock::time_point start_;
+  std::optional<Clock::time_point> end_;
+  bool lost_ = false;
+};
+
 class Solver {
  public:
   explicit Solver(Limits limits = {});
@@ -59,6 +87,8 @@ class Solver {
 
   // After `unknown`: the solver's reason, e.g. "max. resource limit exceeded"; "" otherwise.
   const std::string& reason() const;
+  // Whether that is because of the time it took: then the answer says nothing of the question.
+  bool gave_up() const;
   // After `sat`.
   Model model() const;
   // Steps spent by the last check.
@@ -74,6 +104,9 @@ class Solver {
 
 // `Z3 4.8.12`, for keys of cached answers.
 std::string solver_version();
+// Whether a check that could not be interrupted is still running: such a process has to end without cleaning
+// up.
+bool solver_left_behind();
 // Whether this process has created a solver context yet.
 bool solver_was_used();
 

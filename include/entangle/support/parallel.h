@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
@@ -66,7 +67,8 @@ class WorkAhead {
   WorkAhead(const WorkAhead&) = delete;
   WorkAhead& operator=(const WorkAhead&) = delete;
 
-  bool has_ended(std::size_t piece);
+  // Waits no longer than that: whether it has ended.
+  bool wait_for(std::size_t piece, std::chrono::seconds time);
   // Until the piece has ended; what it threw is thrown again.
   void wait(std::size_t piece);
 
