@@ -4,6 +4,8 @@
 #   libentangle: the objects of every module in one archive; what an installed copy offers.
 # entangle_program(FOLDER)
 #   The program `entangle` at the top of the build folder; no target while FOLDER has no sources.
+# entangle_library_hashes(MODULE)
+#   Makes a source of the module from the rule library, by which the program knows the library's files.
 # entangle_test(MODULE [libs...])
 #   One doctest program per folder of tests/, linked with its module.
 option(ENTANGLE_WERROR "Treat warnings in our own code as errors" ON)
@@ -81,12 +83,32 @@ function(entangle_program folder)
   target_link_options(entangle PRIVATE LINKER:--build-id)
 endfunction()
 
+set(ENTANGLE_LIBRARY_PATTERNS ${PROJECT_SOURCE_DIR}/rules/*.rules ${PROJECT_SOURCE_DIR}/frameworks/*.rules)
+
+function(entangle_library_hashes module)
+  file(GLOB_RECURSE rules CONFIGURE_DEPENDS ${ENTANGLE_LIBRARY_PATTERNS})
+  if(CMAKE_CROSSCOMPILING)
+    # What is compiled cannot run: no file is known to be the library's.
+    file(WRITE ${CMAKE_BINARY_DIR}/library_hashes.cpp
+         "#include \"rules/library_hashes.h\"\n\nconst std::vector<std::uint64_t>& entangle::rules::library_hashes() {\n  static const std::vector<std::uint64_t> none;\n  return none;\n}\n")
+  else()
+    add_executable(library_hashes ${PROJECT_SOURCE_DIR}/cmake/library_hashes.cpp)
+    target_include_directories(library_hashes PRIVATE ${PROJECT_SOURCE_DIR}/include)
+    target_compile_options(library_hashes PRIVATE ${ENTANGLE_WARNINGS})
+    set_target_properties(library_hashes PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tools)
+    add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/library_hashes.cpp
+                       COMMAND library_hashes ${CMAKE_BINARY_DIR}/library_hashes.cpp ${rules}
+                       DEPENDS library_hashes ${rules} COMMENT "Hashing the rule library" VERBATIM)
+  endif()
+  target_sources(entangle_${module} PRIVATE ${CMAKE_BINARY_DIR}/library_hashes.cpp)
+endfunction()
+
 # The rule library, compiled by the program, beside it and for the installed one.
 function(entangle_compiled_library)
   if(NOT TARGET entangle OR CMAKE_CROSSCOMPILING)
     return()
   endif()
-  file(GLOB_RECURSE rules CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rules/*.rules ${PROJECT_SOURCE_DIR}/frameworks/*.rules)
+  file(GLOB_RECURSE rules CONFIGURE_DEPENDS ${ENTANGLE_LIBRARY_PATTERNS})
   set(compiled ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/rules.compiled)
   add_custom_command(OUTPUT ${compiled}
                      COMMAND ${CMAKE_COMMAND} -E env --unset=ENTANGLE_RULES --unset=ENTANGLE_CACHE $<TARGET_FILE:entangle> compile ${compiled}

@@ -3,13 +3,11 @@
 #include <array>
 #include <exception>
 #include <iostream>
-#include <map>
-#include <set>
 #include <string_view>
 #include <utility>
 
-#include "cli/ledger.h"
 #include "cli/progress_line.h"
+#include "cli/proofs.h"
 #include "cli/rule_loader.h"
 #include "entangle/infer/check.h"
 #include "entangle/relation/manifest.h"
@@ -27,7 +25,6 @@ using report::Outcome;
 using support::Diagnostic;
 
 constexpr std::string_view kInternalError = "cli/internal-error";
-constexpr std::size_t kMostNamed = 12;  // in a line of text; the JSON names all
 
 class Check {
  public:
@@ -41,12 +38,10 @@ class Check {
       }
     }
     if (!arguments_.ledger.empty()) {
-      support::Result<Ledger> ledger = Ledger::read(arguments_.ledger);
-      if (!ledger) {
-        print(ledger.error());
+      if (const support::Status read = proofs_.read(arguments_.ledger); !read) {
+        print(read.error());
         return ExitCode::bad_input;
       }
-      ledger_ = std::move(*ledger);
     }
     if (!arguments_.rules.empty()) {
       const LoadedRules& rules = rules_.load_named(arguments_.rules);
@@ -80,10 +75,7 @@ class Check {
 
   Outcome outcome_of(const std::string& path, bool last) {
     try {
-      Outcome outcome{path, verdict_of(path, last)};
-      const auto* verdict = std::get_if<infer::Verdict>(&outcome.result);
-      if (verdict != nullptr && !arguments_.ledger.empty()) outcome.ledger = unproved(*verdict);
-      return outcome;
+      return {path, verdict_of(path, last)};
     } catch (const std::exception& exception) {
       return {path, support::error(std::string(kInternalError), {},
                                    "internal error while checking " + path + ": " + exception.what(),
@@ -106,9 +98,7 @@ class Check {
       printed_error_ = true;
       return rules.errors.front();
     }
-    if (!arguments_.ledger.empty()) {
-      if (const auto refuted = consult(*rules.engine.rules)) return *refuted;
-    }
+    if (const auto refuted = proofs_.refuted(*rules.engine.rules)) return *refuted;
     infer::CheckOptions options;
     options.time_limit = arguments_.time_limit;
     options.memo = arguments_.memo;
@@ -125,74 +115,18 @@ class Check {
     }
     support::Result<infer::Verdict> verdict = infer::check(*manifest, rules.engine, options);
     if (!verdict) return std::move(verdict.error());
+    verdict->unproved = proofs_.unproved(*rules.engine.rules, *verdict);
+    if (arguments_.strict) be_strict(*verdict);
+    rule_files_ = support::join(rules.paths, " ");
     return std::move(*verdict);
   }
 
-  // Looks up everything in the ledger that a verdict may rest on; an error where something is refuted.
-  std::optional<Diagnostic> consult(const rules::RuleSet& rules) {
-    lemmas_.clear();
-    claims_.clear();
-    const prove::Fingerprints fingerprints(rules);
-    std::optional<Diagnostic> refuted;
-    const auto look_up = [&](const char* what, const rules::Lemma& lemma,
-                             const std::string& key) -> std::string {
-      const auto found = ledger_.find(key);
-      if (!found) return "not in the ledger";
-      if (found->outcome == prove::Outcome::refuted) {
-        const std::string message =
-            std::string("the ") + what + " `" + lemma.name + "` is refuted by the proof ledger";
-        if (refuted) {
-          refuted->notes.push_back({lemma.span, message});
-        } else {
-          refuted = support::error("cli/refuted-" + std::string(what), lemma.span, message,
-                                   "`entangle prove --lemma \"" + lemma.name + "\"` shows where it fails");
-        }
-      }
-      return found->outcome == prove::Outcome::proved ? "" : prove::to_string(found->outcome);
-    };
-    for (const rules::Lemma& lemma : rules.lemmas()) {
-      const std::string said = look_up("lemma", lemma, fingerprints.of(lemma));
-      if (!said.empty()) lemmas_[lemma.name] = said;
-    }
-    const prove::Claims claims(rules);
-    for (const prove::Claim& claim : claims.all()) {
-      const std::string said = look_up("claim", claim.lemma, fingerprints.of(claim));
-      if (!said.empty()) claims_.emplace_back(claim.lemma.name, said);
-    }
-    return refuted;
-  }
-
-  // What a verdict rests on that is not proved for all sizes.
-  report::Unproved unproved(const infer::Verdict& verdict) const {
-    report::Unproved result;
-    std::set<std::string> applied;
-    for (const auto* uses : {&verdict.lemmas, &verdict.normalised}) {
-      for (const infer::LemmaUse& use : *uses) {
-        const auto found = lemmas_.find(use.name);
-        if (found != lemmas_.end() && applied.insert(use.name).second) result.lemmas.push_back(*found);
-      }
-    }
-    result.claims = claims_;
-    return result;
-  }
-
-  static void name_unproved(const report::Unproved& unproved) {
-    const auto named = [](const std::vector<std::pair<std::string, std::string>>& said) {
-      std::vector<std::string> names;
-      for (const auto& [name, verdict] : said) names.push_back(name + " (" + verdict + ")");
-      if (names.size() > kMostNamed) {
-        const std::size_t more = names.size() - kMostNamed;
-        names.resize(kMostNamed);
-        names.push_back("and " + std::to_string(more) + " more");
-      }
-      return support::join(names, ", ");
-    };
-    std::cout << (unproved.lemmas.empty() ? "every lemma that was applied is proved for all sizes\n"
-                                          : "lemmas that were applied and are not proved for all sizes: " +
-                                                named(unproved.lemmas) + "\n");
-    if (!unproved.claims.empty()) {
-      std::cout << "claims about operators that are not proved for all sizes: " << named(unproved.claims)
-                << "\n";
+  // What rests on rules that are not proved is not shown.
+  static void be_strict(infer::Verdict& verdict) {
+    if (verdict.kind != infer::VerdictKind::refines || verdict.unproved.empty()) return;
+    verdict.kind = infer::VerdictKind::unproved;
+    for (const infer::Unproved& one : verdict.unproved) {
+      verdict.obligations.push_back(report::what_is_unproved(one) + " (--strict)");
     }
   }
 
@@ -205,9 +139,7 @@ class Check {
     const auto& verdict = std::get<infer::Verdict>(outcome.result);
     if (!to_stdout()) {
       if (shown_++ > 0) std::cout << "\n";
-      std::cout << report::to_text(verdict, {arguments_.verbose});
-      if (outcome.ledger) name_unproved(*outcome.ledger);
-      std::cout << std::flush;
+      std::cout << report::to_text(verdict, {arguments_.verbose, rule_files_}) << std::flush;
     }
     switch (verdict.kind) {
       case infer::VerdictKind::refines:
@@ -252,11 +184,9 @@ class Check {
   }
 
   const CheckArguments& arguments_;
-  Ledger ledger_;
-  // What is not proved, and what the ledger says of it.
-  std::map<std::string, std::string> lemmas_;
-  std::vector<std::pair<std::string, std::string>> claims_;
+  Proofs proofs_;
   support::OutputFile json_;
+  std::string rule_files_;  // of the manifest at hand
   RuleLoader rules_;
   std::vector<const LoadedRules*> printed_;
   bool printed_error_ = false;  // the error of the manifest at hand is on the screen already

@@ -17,6 +17,7 @@ struct CheckArguments {
   std::optional<double> time_limit;  // seconds, per manifest
   bool memo = true;
   std::string memo_folder;  // where solutions are kept for the next check, "" for nowhere
+  bool strict = false;      // what rests on rules that are not proved is unproved
   bool verbose = false;
 };
 

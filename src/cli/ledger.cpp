@@ -15,7 +15,8 @@ using prove::Result;
 constexpr int kVersion = 2;
 
 support::Diagnostic damaged(const std::string& path, const std::string& why) {
-  return support::error("cli/ledger", {}, "`" + path + "` is no proof ledger: " + why);
+  return support::error("cli/ledger", {}, "`" + path + "` is no proof ledger: " + why,
+                        "`entangle prove RULES --cache FOLDER` writes FOLDER/" + std::string(kLedgerFile));
 }
 
 Outcome outcome_of(const Json& verdict) {
@@ -74,12 +75,19 @@ support::Result<Ledger> Ledger::read(const std::string& path) {
   Ledger ledger;
   const support::Result<std::string> text = support::read_file(path);
   if (!text) return text.error();
-  try {
-    const Json json = Json::parse(*text);
-    if (json.at("version").get<int>() != kVersion) return damaged(path, "it is of another version");
-    for (const auto& [key, entry] : json.at("results").items()) ledger.results_[key] = from_json(entry);
-  } catch (const std::exception& exception) {
-    return damaged(path, exception.what());
+  const Json json = Json::parse(*text, nullptr, false);
+  if (json.is_discarded()) return damaged(path, "it is no JSON");
+  if (!json.is_object() || !json.contains("version") || !json.contains("results")) {
+    return damaged(path, "it has no `version` and `results`");
+  }
+  if (json["version"] != kVersion) return damaged(path, "it is of another version");
+  if (!json["results"].is_object()) return damaged(path, "its `results` are no object");
+  for (const auto& [key, entry] : json["results"].items()) {
+    try {
+      ledger.results_[key] = from_json(entry);
+    } catch (const std::exception&) {
+      return damaged(path, "its entry `" + key + "` is malformed");
+    }
   }
   return ledger;
 }

@@ -13,6 +13,9 @@
 
 namespace entangle::cli {
 
+// In the folder of `prove --cache`.
+inline constexpr const char* kLedgerFile = "ledger.json";
+
 class Ledger {
  public:
   // Reads a ledger.

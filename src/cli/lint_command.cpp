@@ -93,6 +93,7 @@ class Lint {
       for (const infer::LemmaUse& use : verdict->lemmas) uses[use.name] += use.applied;
       for (const infer::LemmaUse& use : verdict->normalised) uses[use.name] += use.applied;
     }
+    if (checked == 0) return code;
     std::vector<const rules::Lemma*> never;
     for (const rules::Lemma& lemma : engine.rules->lemmas()) {
       if (!uses.contains(lemma.name)) never.push_back(&lemma);

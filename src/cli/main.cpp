@@ -133,10 +133,14 @@ Command check_command(CLI::App& app, CheckArguments& arguments) {
                    "Stop after so many seconds per manifest; what is open is then unproved")
       ->type_name("S");
   command
-      ->add_option("--ledger", arguments.ledger,
-                   "Proof ledger of the rules (see `prove --cache`): lemmas that are not proved are named, a "
-                   "refuted one is an error")
+      ->add_option(
+          "--ledger", arguments.ledger,
+          "Proof ledger of your own rules (see `prove --own --cache`): lemmas that are not proved are "
+          "named, a refuted one is an error")
       ->type_name("FILE");
+  command->add_flag("--strict", arguments.strict,
+                    "Unproved where your own lemmas and operators are used and the ledger does not call them "
+                    "proved");
   command
       ->add_option("--memo", arguments.memo_folder,
                    "Keep there what a check has found, for the next check of the same manifest")
@@ -158,6 +162,8 @@ Command check_command(CLI::App& app, CheckArguments& arguments) {
 Command prove_command(CLI::App& app, ProveArguments& arguments) {
   CLI::App* command = add_command(app, "prove", "Do the lemmas of rule files hold?", kProveFooter);
   command->add_option("RULES", arguments.rules, "Rule files; the lemmas of what they include are tried, too");
+  command->add_flag("--own", arguments.own,
+                    "Only what these files declare, and what they include that does not come with entangle");
   command->add_option("--lemma", arguments.lemmas, "Only this lemma (may be repeated)")
       ->allow_extra_args(false)
       ->type_name("NAME");

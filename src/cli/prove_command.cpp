@@ -6,13 +6,16 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "cli/ledger.h"
 #include "cli/progress_line.h"
 #include "cli/rule_loader.h"
 #include "entangle/prove/prove.h"
+#include "entangle/rules/library.h"
 #include "entangle/rules/ruleset.h"
 #include "entangle/smt/query_cache.h"
 #include "entangle/support/diagnostic.h"
@@ -27,7 +30,6 @@ namespace {
 using prove::Outcome;
 using prove::Result;
 
-constexpr const char* kLedger = "ledger.json";
 constexpr const char* kAnswers = "answers.txt";
 
 std::string ranks_of(const Result& result) {
@@ -67,6 +69,7 @@ class Prove {
     for (const support::Diagnostic& error : loaded.errors) std::cerr << support::render(error);
     if (!loaded.errors.empty()) return ExitCode::bad_input;
     const rules::RuleSet& rules = *loaded.engine.rules;
+    given_.insert(loaded.paths.begin(), loaded.paths.end());
     const prove::Claims claims(rules);
     if (!names_exist(rules, claims)) return ExitCode::bad_input;
     if (!open_cache()) return ExitCode::bad_input;
@@ -98,11 +101,11 @@ class Prove {
 
   void collect(const rules::RuleSet& rules, const prove::Claims& claims) {
     for (const rules::Lemma& lemma : rules.lemmas()) {
-      if (wanted(lemma.name)) tasks_.push_back({lemma.name, lemma.span, &lemma, nullptr, {}, {}});
+      if (wanted(lemma)) tasks_.push_back({lemma.name, lemma.span, &lemma, nullptr, {}, {}});
     }
     for (const prove::Claim& claim : claims.all()) {
       const rules::Lemma& lemma = claim.lemma;
-      if (wanted(lemma.name)) tasks_.push_back({lemma.name, lemma.span, nullptr, &claim, {}, {}});
+      if (wanted(lemma)) tasks_.push_back({lemma.name, lemma.span, nullptr, &claim, {}, {}});
     }
     for (const Task& task : tasks_) width_ = std::max(width_, task.name.size() + 2);
   }
@@ -128,8 +131,8 @@ class Prove {
           "cli/cannot-write", {}, "cannot make the folder `" + arguments_.cache + "`: " + failed.message()));
       return false;
     }
-    if (!std::filesystem::exists(in_cache(kLedger))) return true;
-    support::Result<Ledger> ledger = Ledger::read(in_cache(kLedger));
+    if (!std::filesystem::exists(in_cache(kLedgerFile))) return true;
+    support::Result<Ledger> ledger = Ledger::read(in_cache(kLedgerFile));
     if (!ledger) {
       std::cerr << support::render(ledger.error());
       return false;
@@ -140,8 +143,7 @@ class Prove {
 
   bool save_cache() {
     if (arguments_.cache.empty() || arguments_.cache_only || !changed_) return true;
-    const bool ledger = report(ledger_.write(in_cache(kLedger)));
-    return report(smt::QueryCache::shared().save(in_cache(kAnswers))) && ledger;
+    return report(smt::QueryCache::shared().save(in_cache(kAnswers))) && ledger_written_;
   }
 
   prove::Options options() const {
@@ -177,6 +179,14 @@ class Prove {
     return true;
   }
 
+  // At once: if the others take too long, this is not lost.
+  void keep(const Task& task) {
+    const std::lock_guard lock(mutex_);
+    if (task.key.empty() || task.result->gave_up || !ledger_written_) return;
+    ledger_.add(task.key, *task.result);
+    ledger_written_ = report(ledger_.write(in_cache(kLedgerFile)));
+  }
+
   // Works on several at a time; they are shown in order.
   void work(const rules::RuleSet& rules, const prove::Claims& claims) {
     prove::Values values(claims, options());
@@ -194,6 +204,7 @@ class Prove {
       Task& task = *open[k];
       task.result = task.lemma != nullptr ? prove::examine(rules, *task.lemma, values, options())
                                           : prove::examine(claims, *task.claim, values, options());
+      keep(task);
     });
     ProgressLine line;
     std::size_t next_open = 0;
@@ -208,7 +219,6 @@ class Prove {
         ahead.wait(next_open++);
         line.clear();
       }
-      if (!task.key.empty() && !task.result->gave_up) ledger_.add(task.key, *task.result);
       if (k == 0 || (task.claim != nullptr) != (tasks_[k - 1].claim != nullptr)) {
         show_header(k > 0, task.claim != nullptr ? "claim" : "lemma");
       }
@@ -228,8 +238,12 @@ class Prove {
               << result.counterexample << std::flush;
   }
 
-  bool wanted(const std::string& name) const {
-    return arguments_.lemmas.empty() || std::ranges::find(arguments_.lemmas, name) != arguments_.lemmas.end();
+  bool wanted(const rules::Lemma& lemma) const {
+    if (!arguments_.lemmas.empty()) {
+      return std::ranges::find(arguments_.lemmas, lemma.name) != arguments_.lemmas.end();
+    }
+    return !arguments_.own || given_.contains(support::source_path(lemma.span.file)) ||
+           !rules::is_of_library(lemma.span.file);
   }
 
   bool names_exist(const rules::RuleSet& rules, const prove::Claims& claims) const {
@@ -343,7 +357,10 @@ class Prove {
   const ProveArguments& arguments_;
   support::OutputFile json_;
   Ledger ledger_;
+  std::mutex mutex_;            // of the ledger, while several are worked on
+  bool ledger_written_ = true;  // whatever was added; no further attempt is made once that failed
   std::vector<Task> tasks_;
+  std::set<std::string> given_;  // the paths of the files
   std::size_t width_ = 8;
   bool changed_ = false;
   ExitCode code_ = ExitCode::refines;

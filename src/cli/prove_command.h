@@ -13,6 +13,7 @@ namespace entangle::cli {
 struct ProveArguments {
   std::vector<std::string> rules;   // rule files
   std::vector<std::string> lemmas;  // names; empty: all
+  bool own = false;                 // only what these files declare, or what is not of the library
   std::string json;                 // a path, `-` for standard output (then there is no table), "" for none
   std::string require;              // tested, bounded or proved; "": what each file accepts, at least tested
   std::string cache;                // a folder of earlier results, "" for none

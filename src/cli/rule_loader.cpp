@@ -102,6 +102,7 @@ const LoadedRules& RuleLoader::load(const std::vector<relation::Text>& names, co
     return loads().emplace(std::move(key), std::move(result)).first->second;
   }
   if (const auto found = loads().find(key); found != loads().end()) return found->second;
+  result.paths = paths;
   rules::Loaded loaded =
       rules::load_rules(paths, shared, support::cache_folder(), support::shipped_library());
   for (support::Diagnostic& diagnostic : loaded.diagnostics) {

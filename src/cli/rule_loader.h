@@ -15,6 +15,7 @@ namespace entangle::cli {
 // What a list of rule files amounts to.
 struct LoadedRules {
   infer::Engine engine;                     // without rules where there are errors
+  std::vector<std::string> paths;           // of the files
   std::vector<support::Diagnostic> errors;  // all of them
   std::vector<support::Diagnostic> warnings;
 };

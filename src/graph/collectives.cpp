@@ -231,8 +231,7 @@ bool Lowerer::collective(const Group& group) {
   }
   const Member& first = members[0];
   Truth same = Truth::yes;
-  std::string reason =
-      "no declaration of `" + node_of(first.rank, first.node).op + "` covers these arguments";
+  std::string reason = "no declaration covers these arguments";
   const rules::RuleSet& rules = target_.rules();
   for (const std::size_t index : operation_of(first.rank, first.node).declarations) {
     const rules::Lowering& lowering = rules.lowerings()[index];
@@ -293,6 +292,9 @@ std::optional<std::vector<Value>> Lowerer::results(const Group& group, const std
     const std::optional<Value> value =
         applies ? target_.evaluator().evaluate(lowering.body, frame) : std::nullopt;
     if (!value) {
+      if (!applies) {
+        reason = "its declaration asks for `" + rules::to_string(*lowering.condition) + "`";
+      }
       return std::nullopt;
     }
     const Member& member = members[values.size()];

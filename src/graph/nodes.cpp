@@ -36,6 +36,14 @@ constexpr std::string_view kUntyped = "is undefined: ";
 // Truth values are no numbers to add up, whatever a framework makes of their sum: that is no contradiction.
 constexpr std::string_view kRefusesTruths = "requires `not is_bool(";
 
+// Behind a short text of the declaration stands what it is undefined for; that says it all where the text is
+// long.
+std::string without_long_source(std::string reason) {
+  constexpr std::size_t kLong = 80;
+  const std::size_t at = reason.find(kUntyped);
+  return at == std::string::npos || at < kLong ? reason : reason.substr(at + kUntyped.size());
+}
+
 void flatten(const Attr& value, std::vector<Attr>& out) {
   if (value.kind() != Attr::Kind::list) {
     out.push_back(Attr::of(*number(value)));
@@ -396,6 +404,7 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
     if (result.reason.empty()) {
       result.reason = "its declaration is undefined for these operands";
     }
+    result.reason = without_long_source(std::move(result.reason));
   }
   return result;
 }

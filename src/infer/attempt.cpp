@@ -129,9 +129,9 @@ std::vector<TermId> needed_relations(const Programs& programs, const Attempt& at
 }
 
 // Whether all questions are answered and nothing is left open; else with the operator that is to blame.
-void judge(Programs& programs, Attempt& attempt) {
+void judge(Programs& programs, Attempt& attempt, const Engine& engine, const egraph::Limits& limits) {
   bool all_ok = !attempt.asked.empty();
-  Localisation localisation(programs, *attempt.walk, *attempt.answers);
+  Localisation localisation(programs, *attempt.walk, *attempt.answers, *engine.program, limits);
   std::optional<graph::NodeIndex> first_failing;
   std::size_t failing_question = 0;
   for (const Question& question : attempt.asked) {
@@ -206,9 +206,9 @@ support::Result<Attempt> attempt(Programs& programs, const relation::Manifest& m
     if (auto error = clash_error(programs, *result.walk, manifest)) {
       return *error;
     }
-    counters.add(lemmas_used(programs, *result.walk));
     result.answers = std::make_unique<Outputs>(programs, *result.walk, *engine.program, options.limits);
-    judge(programs, result);
+    judge(programs, result, engine, options.limits);
+    counters.add(lemmas_used(programs, *result.walk));
   }
   return result;
 }

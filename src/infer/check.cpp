@@ -10,6 +10,7 @@
 
 #include "attempt.h"
 #include "entangle/smt/solver.h"
+#include "grounds.h"
 #include "memo_folder.h"
 #include "programs.h"
 
@@ -62,6 +63,12 @@ std::vector<std::string> assumptions(Programs& programs) {
   return result;
 }
 
+// Not kept with the verdict: a file of rules may have been moved since.
+void add_axioms(const rules::RuleSet& rules, Verdict& verdict) {
+  const std::vector<std::string> all = axioms(rules, verdict);
+  verdict.assumptions.insert(verdict.assumptions.end(), all.begin(), all.end());
+}
+
 std::vector<std::string> opaque_operators(const Programs& programs) {
   const rules::RuleSet& rules = programs.graph->rules();
   std::set<std::string> result;
@@ -76,19 +83,6 @@ std::vector<std::string> opaque_operators(const Programs& programs) {
     }
   }
   return {result.begin(), result.end()};
-}
-
-std::vector<LemmaUse> lemma_uses(const rules::RuleSet& rules, const std::vector<std::uint64_t>& counts) {
-  std::vector<LemmaUse> uses;
-  for (std::size_t k = 0; k < counts.size(); ++k) {
-    if (counts[k] > 0) {
-      uses.push_back({rules.lemmas()[k].name, counts[k]});
-    }
-  }
-  std::ranges::sort(uses, [](const LemmaUse& a, const LemmaUse& b) {
-    return std::tuple(~a.applied, a.name) < std::tuple(~b.applied, b.name);
-  });
-  return uses;
 }
 
 void report_mismatch(const Programs& programs, Verdict& verdict) {
@@ -225,6 +219,7 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   const auto start = Clock::now();
   const MemoFolder folder(options, manifest, *engine.rules);
   if (auto known = folder.verdict()) {
+    add_axioms(*engine.rules, *known);
     known->times.total = seconds_since(start);
     return std::move(*known);
   }
@@ -273,8 +268,7 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   }
   verdict.assumptions = assumptions(programs);
   verdict.opaque = opaque_operators(programs);
-  verdict.lemmas = lemma_uses(*engine.rules, counters.applied);
-  verdict.normalised = lemma_uses(*engine.rules, counters.normalised);
+  record_grounds(*programs.graph, counters, verdict);
   if (options.all_relations) {
     report_relations(programs, walk, outputs, verdict);
   }
@@ -284,6 +278,7 @@ support::Result<Verdict> check(const relation::Manifest& manifest, const Engine&
   if (verdict.kind == VerdictKind::refines || !options.time_limit) {
     folder.keep(verdict, programs);
   }
+  add_axioms(*engine.rules, verdict);
   if (options.last) {
     leave(std::move(*decided));
     leave(std::move(*loaded));

@@ -20,7 +20,8 @@ std::vector<graph::NodeIndex> needed_nodes(const Programs& programs,
 
 class Localisation {
  public:
-  Localisation(Programs& programs, Walk& walk, Outputs& outputs);
+  Localisation(Programs& programs, Walk& walk, Outputs& outputs, const egraph::Program& program,
+               const egraph::Limits& limits);
 
   // The node to blame for an output without a (good) relation.
   graph::NodeIndex culprit(graph::NodeIndex output);
@@ -35,10 +36,21 @@ class Localisation {
   TermId term(graph::NodeIndex node) const;
   bool resolved(graph::NodeIndex node);
   Place place(graph::NodeIndex node, bool with_relations);
+  // Why an operator without a relation has none, as far as that can be said from itself.
+  std::string reason(graph::NodeIndex node) const;
+  // What the ranks have instead, and what that may mean.
+  std::vector<std::string> hints(graph::NodeIndex at, const std::vector<graph::NodeIndex>& unresolved);
+  std::string about_sum(graph::NodeIndex node, const Outputs::Relation& sum) const;
+  std::string about_range(graph::NodeIndex node) const;
+  // Operators of the ranks of this kind that use one of the tensors: of the first rank that has any.
+  std::vector<std::string> not_understood(const std::vector<graph::TensorRef>& tensors,
+                                          graph::Kind kind) const;
 
   Programs& programs_;
   Walk& walk_;
   Outputs& outputs_;
+  const egraph::Program& program_;
+  const egraph::Limits& limits_;
 };
 
 }  // namespace entangle::infer

@@ -33,21 +33,10 @@ std::optional<std::string> text_of(const std::string& kind, const tensor::Attr& 
   return writer.ok() ? std::optional(kind + writer.take()) : std::nullopt;
 }
 
-void collect_operators(const rules::Expr& expr, std::vector<bool>& found) {
-  if (expr.op < found.size()) {
-    found[expr.op] = true;
-  }
-  for (const std::vector<rules::Expr>* parts : {&expr.args, &expr.attrs}) {
-    for (const rules::Expr& part : *parts) {
-      collect_operators(part, found);
-    }
-  }
-}
-
 // Of each operator, whether a lemma or a predicate mentions it.
 std::vector<bool> mentioned_operators(const rules::RuleSet& rules) {
   std::vector<bool> found(rules.operators().size(), false);
-  const auto collect = [&](const rules::Expr& expr) { collect_operators(expr, found); };
+  const auto collect = [&](const rules::Expr& expr) { rules::collect_operators(expr, found); };
   for (const rules::Lemma& lemma : rules.lemmas()) {
     collect(lemma.left);
     collect(lemma.right);

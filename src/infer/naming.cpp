@@ -182,6 +182,10 @@ std::string DistributedNames::name(const std::vector<Owner>& owners, bool prefer
   return name(tensor(*std::ranges::min_element(owners, better)));
 }
 
+std::optional<TensorRef> DistributedNames::tensor_at(TermId term) const {
+  return is_tensor(term) ? std::optional(tensors_[first_[term]]) : std::nullopt;
+}
+
 Place DistributedNames::place(TermId term) const {
   const bool named = is_tensor(term);
   if (!named && !inside_) {

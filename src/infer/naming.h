@@ -43,6 +43,8 @@ class DistributedNames {
   // `r0.mm`: the first owner of a class by rank, the shortest spelling; outputs are preferred if asked for.
   std::string name(const std::vector<Owner>& owners, bool prefer_outputs) const;
   Place place(TermId term) const;
+  // The first tensor that was built as this very term.
+  std::optional<graph::TensorRef> tensor_at(TermId term) const;
   std::string name(const graph::TensorRef& tensor) const;
 
  private:

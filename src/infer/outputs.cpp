@@ -7,13 +7,14 @@
 #include <set>
 #include <unordered_map>
 
+#include "nearest.h"
+
 namespace entangle::infer {
 namespace {
 
 using relation::CleanTerm;
 using relation::CleanTermPtr;
 
-const char* const kPartialHint = "only as a sum over ranks: is an all-reduce missing?";
 const char* const kTwiceHint = "only by using an element of the ranks' outputs more than once";
 const char* const kConstantHint = "it is a constant, which no output of the ranks holds";
 const char* const kPermutedHint = "permuted: the ranks hold its elements in another order";
@@ -30,6 +31,22 @@ bool same_form(const relation::Clean& a, const relation::Clean& b) {
 }
 
 }  // namespace
+
+bool depends(const graph::Graph& graph, graph::NodeIndex node, graph::NodeIndex on) {
+  std::set<graph::NodeIndex> seen;
+  std::vector<graph::NodeIndex> stack{node};
+  while (!stack.empty()) {
+    const graph::NodeIndex at = stack.back();
+    stack.pop_back();
+    if (at == on) {
+      return true;
+    }
+    if (at > on && seen.insert(at).second) {
+      graph::for_each_operand(graph.nodes[at], [&](graph::NodeIndex ref) { stack.push_back(ref); });
+    }
+  }
+  return false;
+}
 
 Outputs::Outputs(Programs& programs, Walk& walk, const egraph::Program& program, const egraph::Limits& limits)
     : programs_(programs),
@@ -159,7 +176,7 @@ bool Outputs::follows(TermId term, TermId expected) {
     selection.reopen(reach.reopen);
     selection.add_window(reach.window);
     LocalProblem problem(selection, oracle_);
-    problem.equate(program_, limits_, term, expected);
+    walk_.result().counters.add(problem.equate(program_, limits_, term, expected).counters);
     import_equalities(selection, problem.equalities(), 0);
   }
   return graph.find(term) == graph.find(expected);
@@ -195,18 +212,66 @@ void Outputs::describe(LocalProblem& problem, const CleanTerm& clean, bool outpu
   report.relations.push_back(relation::print(clean, joint_.graph().rules(), leaf));
 }
 
-std::vector<std::string> Outputs::relations(TermId term) {
+std::vector<Outputs::Relation> Outputs::relations_of(TermId term) {
   Selection selection(joint_);
   selection.add_operand(term);
   LocalProblem problem(selection, oracle_);
   egraph::Limits none = limits_;
   none.rounds = 0;
   problem.saturate(program_, none);
-  OutputReport report;
+  std::vector<Relation> result;
   for (const auto& clean : expressions(problem, term, false, true, false)) {
+    OutputReport report;
     describe(problem, *clean, false, report);
+    Relation relation{
+        report.relations.front(), relation::has_partial_sum(*clean, joint_.graph().rules()), {}};
+    for (const TermId leaf : relation::leaves_of(*clean)) {
+      const auto& owners = problem.owners(leaf);
+      if (!owners.empty()) {
+        relation.leaves.push_back(programs_.distributed->tensor(owners.front()));
+      }
+    }
+    result.push_back(std::move(relation));
   }
-  return report.relations;
+  return result;
+}
+
+std::vector<std::string> Outputs::relations(TermId term) {
+  std::vector<std::string> texts;
+  for (Relation& relation : relations_of(term)) {
+    texts.push_back(std::move(relation.text));
+  }
+  return texts;
+}
+
+// Why a relation over tensors that are no outputs will not do.
+std::string Outputs::no_output(const Relation& relation) const {
+  std::vector<graph::TensorRef> hidden;
+  for (const graph::TensorRef& leaf : relation.leaves) {
+    const std::vector<graph::NodeIndex>& outputs = programs_.ranks[leaf.rank].outputs;
+    if (std::ranges::find(outputs, leaf.node) == outputs.end()) {
+      hidden.push_back(leaf);
+    }
+  }
+  if (hidden.empty()) {
+    return "only with tensors that are no outputs of their ranks";
+  }
+  const graph::TensorRef& first = hidden.front();
+  const std::string name = with_place(programs_, first);
+  if (relation.leaves.size() > 1) {
+    return "only with " + name +
+           (hidden.size() > 1 ? " and others, which are no outputs" : ", which is no output") +
+           " of their ranks";
+  }
+  std::string said = "it is " + name + ", which is no output of rank " + std::to_string(first.rank);
+  const graph::Graph& graph = programs_.ranks[first.rank];
+  for (const graph::NodeIndex output : graph.outputs) {
+    if (depends(graph, output, first.node)) {
+      return said + "; the output `r" + std::to_string(first.rank) + "." + graph.nodes[output].name +
+             "` is computed from it";
+    }
+  }
+  return said;
 }
 
 OutputReport Outputs::answer(const Question& question) {
@@ -238,7 +303,7 @@ OutputReport Outputs::answer(const Question& question) {
   selection.add_operand(question.term);
   selection.add_window(2);
   LocalProblem problem(selection, oracle_);
-  problem.saturate(program_, limits_);
+  walk_.result().counters.add(problem.saturate(program_, limits_).counters);
   import_equalities(selection, problem.equalities(), 0);
   const auto clean = expressions(problem, question.term, outputs_only, false, outputs_only);
   for (const auto& expression : clean) {
@@ -270,16 +335,22 @@ OutputReport Outputs::answer(const Question& question) {
       describe(problem, *expression, outputs_only, report);
     }
     if (!sums.empty() && !report.ok) {
-      const bool partial = relation::has_partial_sum(*sums.front(), joint_.graph().rules());
+      std::vector<TermId> leaves = relation::leaves_of(*sums.front());
+      std::ranges::sort(leaves);
+      const bool partial = relation::has_partial_sum(*sums.front(), joint_.graph().rules()) &&
+                           std::ranges::adjacent_find(leaves) == leaves.end();
       report.notes.push_back(partial ? kPartialHint : kTwiceHint);
     }
   } else if (Last last; question.expected.empty() && permuted(problem, *clean.front(), outputs_only, last)) {
     report.notes.push_back(kPermutedHint);
   }
   if (report.relations.empty()) {
-    report.relations = relations(question.term);
-    if (outputs_only && !report.relations.empty() && !report.ok) {
-      report.notes.push_back("only with tensors that are no outputs of their ranks");
+    const std::vector<Relation> known = relations_of(question.term);
+    for (const Relation& relation : known) {
+      report.relations.push_back(relation.text);
+    }
+    if (outputs_only && !known.empty() && !report.ok) {
+      report.notes.push_back(no_output(known.front()));
     }
   }
   return report;

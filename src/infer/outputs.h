@@ -15,6 +15,12 @@
 
 namespace entangle::infer {
 
+// Said of an output whose parts no rank has added up.
+inline constexpr const char* kPartialHint = "only as a sum over ranks: is an all-reduce missing?";
+
+// Whether a node is computed from another, in whatever way.
+bool depends(const graph::Graph& graph, graph::NodeIndex node, graph::NodeIndex on);
+
 struct Expected {
   relation::Clean clean;  // over tensors of the ranks
   std::string text;
@@ -34,10 +40,18 @@ class Outputs {
   Outputs(Programs& programs, Walk& walk, const egraph::Program& program, const egraph::Limits& limits);
 
   OutputReport answer(const Question& question);
-  // A relation of a class as text, in the spelling of manifests; as many as are known.
+  // A relation of a class as text, in the spelling of manifests.
+  struct Relation {
+    std::string text;
+    bool partial_sum = false;
+    std::vector<graph::TensorRef> leaves;
+  };
+  // As many as are known.
+  std::vector<Relation> relations_of(TermId term);
   std::vector<std::string> relations(TermId term);
 
  private:
+  std::string no_output(const Relation& relation) const;
   bool follows(TermId term, TermId expected);
   std::string objection(const relation::Clean& clean, bool outputs_only);
   bool names_outputs_only(const relation::Clean& clean) const;

@@ -38,7 +38,7 @@ static void fields(A& a, OutputReport& x) {
 }
 template <class A>
 static void fields(A& a, Failing& x) {
-  a(x.at, x.reason, x.chain, x.operands, x.considered);
+  a(x.at, x.reason, x.hints, x.chain, x.operands, x.considered);
 }
 template <class A>
 static void fields(A& a, CollectiveMismatch& x) {
@@ -46,7 +46,7 @@ static void fields(A& a, CollectiveMismatch& x) {
 }
 template <class A>
 static void fields(A& a, LemmaUse& x) {
-  a(x.name, x.applied);
+  a(x.name, x.applied, x.index);
 }
 template <class A>
 static void fields(A& a, Statistics& x) {
@@ -61,7 +61,7 @@ template <class A>
 static void fields(A& a, KeptVerdict& x) {
   Verdict& v = x.verdict;
   a(v.kind, v.manifest, v.ranks, v.outputs, v.failing, v.mismatch, v.assumptions, v.obligations, v.opaque,
-    v.unrelated, v.lemmas, v.normalised, v.limits, v.statistics, x.relations);
+    v.unrelated, v.lemmas, v.normalised, v.operators, v.limits, v.statistics, x.relations);
 }
 
 std::optional<std::string> to_bytes(const Verdict& verdict) {

@@ -208,11 +208,7 @@ void Walk::settle_with_operands(TermId term) {
   }
 }
 
-bool Walk::attempt(TermId term, const std::vector<TermId>& carried, const Reach& reach, std::size_t most,
-                   Tried& tried) {
-  Selection selection(joint_);
-  std::vector<TermId> terms = carried;
-  terms.push_back(term);
+void Walk::add_operands(const std::vector<TermId>& terms, Selection& selection) const {
   for (const TermId definition : terms) {
     for (const TermId child : joint_.graph().original(definition).children) {
       if (std::ranges::find(terms, child) == terms.end()) {
@@ -220,6 +216,14 @@ bool Walk::attempt(TermId term, const std::vector<TermId>& carried, const Reach&
       }
     }
   }
+}
+
+bool Walk::attempt(TermId term, const std::vector<TermId>& carried, const Reach& reach, std::size_t most,
+                   Tried& tried) {
+  Selection selection(joint_);
+  std::vector<TermId> terms = carried;
+  terms.push_back(term);
+  add_operands(terms, selection);
   if (reach.reopen > 0) {
     selection.reopen(reach.reopen);
   }
@@ -292,6 +296,7 @@ Walk::Drawn Walk::drawn_alike(TermId term, const std::function<bool(TermId)>& ma
     selection.take_like(term, may_be_used);
     const Solution& solution = solution_of(selection, {term}, reach.effort, Leaves::drawn);
     ++result_.problems;
+    result_.counters.add(solution.outcome.counters);
     if (solution.solved()) {
       result = {solution.relations.front(), selection.like()};
       break;
@@ -325,6 +330,15 @@ const Solution& Walk::solution_of(const Selection& selection, const std::vector<
   const bool keep = solution.outcome.stop != egraph::Stop::expired && solution.clashes.empty() &&
                     oracle_.statistics().unknown == undecided;
   return memo_.store(std::move(key), std::move(solution), keep);
+}
+
+void Walk::select(TermId term, Selection& selection) {
+  std::vector<TermId> terms = carried_by(term).value_or(std::vector<TermId>());
+  terms.push_back(term);
+  add_operands(terms, selection);
+  for (const TermId definition : terms) {
+    selection.add_definition(definition);
+  }
 }
 
 std::vector<TermId> Walk::considered(TermId term) {

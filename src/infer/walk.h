@@ -67,6 +67,9 @@ class Walk {
     std::vector<TermId> terms;
   };
   Drawn drawn_alike(TermId term, const std::function<bool(TermId)>& may_be_used);
+  // Puts an application of the sequential program into an empty selection: its definition, those that it
+  // carries, and its operands.
+  void select(TermId term, Selection& selection);
   // Distributed operators that the last problem for an unresolved term looked at.
   std::vector<TermId> considered(TermId term);
   bool resolved(TermId term) { return joint_.resolved(term); }
@@ -89,6 +92,8 @@ class Walk {
   bool settle_all(const std::vector<TermId>& terms);
   // Settles a term, and if that does not do what it depends on.
   void settle_with_operands(TermId term);
+  // What the applications are computed from, but for one another.
+  void add_operands(const std::vector<TermId>& terms, Selection& selection) const;
   // None is made if it would be of more than `most` applications.
   bool attempt(TermId term, const std::vector<TermId>& carried, const Reach& reach, std::size_t most,
                Tried& tried);

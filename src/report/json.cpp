@@ -69,6 +69,7 @@ Json to_json(const infer::Failing& failing) {
           {"op", failing.at.op},
           {"loc", failing.at.loc},
           {"reason", failing.reason},
+          {"hints", failing.hints},
           {"chain", to_json(failing.chain)},
           {"operands", to_json(failing.operands)},
           {"considered", to_json(failing.considered)}};
@@ -102,19 +103,26 @@ Json to_json(const infer::Times& times) {
           {"total", rounded(times.total)}};
 }
 
-Json to_json(const std::vector<std::pair<std::string, std::string>>& said) {
+Json to_json(const std::vector<infer::Unproved>& unproved) {
   Json result = Json::array();
-  for (const auto& [name, verdict] : said) result.push_back({{"name", name}, {"verdict", verdict}});
+  for (const infer::Unproved& one : unproved) {
+    result.push_back({{"kind", one.kind == infer::Unproved::Kind::lemma ? "lemma" : "claim"},
+                      {"name", one.name},
+                      {"file", one.file},
+                      {"line", one.line},
+                      {"verdict", one.known}});
+  }
   return result;
 }
 
-Json to_json(const Verdict& verdict, const std::optional<Unproved>& ledger) {
+Json to_json(const Verdict& verdict) {
   Json result = {{"manifest", verdict.manifest}, {"verdict", name(verdict.kind)}, {"ranks", verdict.ranks}};
   result["outputs"] = Json::array();
   for (const infer::OutputReport& output : verdict.outputs) result["outputs"].push_back(to_json(output));
   result["failing"] = verdict.failing ? to_json(*verdict.failing) : Json();
   result["mismatch"] = verdict.mismatch ? to_json(*verdict.mismatch) : Json();
   result["assumptions"] = verdict.assumptions;
+  result["unproved"] = to_json(verdict.unproved);
   result["obligations"] = verdict.obligations;
   result["opaque"] = verdict.opaque;
   result["unrelated"] = verdict.unrelated;
@@ -122,8 +130,6 @@ Json to_json(const Verdict& verdict, const std::optional<Unproved>& ledger) {
   for (const infer::LemmaUse& use : verdict.lemmas) {
     result["lemmas"].push_back({{"name", use.name}, {"applied", use.applied}});
   }
-  result["ledger"] =
-      ledger ? Json{{"lemmas", to_json(ledger->lemmas)}, {"claims", to_json(ledger->claims)}} : Json();
   result["limits"] = verdict.limits;
   if (!verdict.relations.empty()) {
     result["relations"] = Json::array();
@@ -143,18 +149,16 @@ Json to_json(const Verdict& verdict, const std::optional<Unproved>& ledger) {
 std::string to_json(const std::vector<Outcome>& outcomes) {
   Json result = {{"schema", kSchema}};
   Json results = Json::array();
-  bool verdicts = outcomes.empty();
   for (const Outcome& outcome : outcomes) {
     if (const auto* verdict = std::get_if<Verdict>(&outcome.result)) {
-      results.push_back(to_json(*verdict, outcome.ledger));
-      verdicts = true;
+      results.push_back(to_json(*verdict));
       continue;
     }
     Json error = to_json(std::get<support::Diagnostic>(outcome.result));
     results.push_back({{"manifest", outcome.manifest}, {"error", error}});
     if (!result.contains("error")) result["error"] = std::move(error);
   }
-  if (verdicts || outcomes.size() > 1) result["results"] = std::move(results);
+  result["results"] = std::move(results);
   return dump(result);
 }
 
@@ -165,6 +169,7 @@ std::string to_json(const std::vector<support::Diagnostic>& errors) {
     result["errors"] = Json::array();
     for (const support::Diagnostic& error : errors) result["errors"].push_back(to_json(error));
   }
+  result["results"] = Json::array();
   return dump(result);
 }
 

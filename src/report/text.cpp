@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
 #include <vector>
 
 #include "entangle/support/text.h"
@@ -31,6 +32,52 @@ std::string seconds(double value) {
   return buffer;
 }
 
+// The ends of argument lists that are longer than this.
+constexpr std::size_t kOperands = 6;
+constexpr std::size_t kFirst = 3;
+
+// `concat(r0.y, r1.y, r2.y, … 28 more …, r31.y; 0)`: of long argument lists of an expression the ends.
+std::string abbreviated(const std::string& text) {
+  const std::size_t open = text.find('(');
+  if (open == std::string::npos || text.back() != ')') return text;
+  std::vector<std::string> parts{""};  // what stands between commas of this level
+  std::string tail;                    // from the semicolon on
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t at = open + 1; at + 1 < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"' && text[at - 1] != '\\') quoted = !quoted;
+    if (!quoted && (c == '(' || c == '[')) ++depth;
+    if (!quoted && (c == ')' || c == ']')) --depth;
+    if (depth < 0) return text;  // not one application
+    if (!quoted && depth == 0 && c == ';') {
+      tail = text.substr(at, text.size() - 1 - at);
+      break;
+    }
+    if (!quoted && depth == 0 && c == ',') {
+      parts.emplace_back();
+      if (text[at + 1] == ' ') ++at;
+    } else {
+      parts.back() += c;
+    }
+  }
+  for (std::string& part : parts) part = abbreviated(part);
+  if (parts.size() > kOperands) {
+    const std::size_t more = parts.size() - kFirst - 1;
+    std::vector<std::string> ends(parts.begin(), parts.begin() + kFirst);
+    ends.push_back("… " + std::to_string(more) + " more …");
+    ends.push_back(parts.back());
+    parts = std::move(ends);
+  }
+  return text.substr(0, open + 1) + support::join(parts, ", ") + tail + ")";
+}
+
+// Whether there is no more to say of an output than that it has no relation.
+bool says_nothing(const infer::OutputReport& output) {
+  return output.notes.empty() ||
+         (output.notes.size() == 1 && output.notes.front() == "no relation was found");
+}
+
 class Writer {
  public:
   explicit Writer(const TextOptions& options) : options_(options) {}
@@ -41,10 +88,10 @@ class Writer {
     if (verdict.failing) failing(*verdict.failing);
     outputs(verdict);
     list("still to be shown", verdict.obligations, true);
-    list("assumptions", verdict.assumptions, true);
+    list("assumptions", assumptions(verdict), true);
     list("operators nothing is known of", verdict.opaque, true);
     list("limits", verdict.limits, true);
-    list("other outputs without a relation (they do not decide)", verdict.unrelated, false);
+    list("other outputs, which are not in question", verdict.unrelated, false);
     warnings(verdict);
     if (options_.verbose) details(verdict);
     return std::move(text_);
@@ -94,9 +141,14 @@ class Writer {
 
   void relations(const std::string& tensor, const std::vector<std::string>& all, const std::string& indent) {
     for (std::size_t i = 0; i < all.size(); ++i) {
-      line(indent + (i == 0 ? tensor : std::string(tensor.size(), ' ')) + " = " + all[i]);
+      line(indent + (i == 0 ? tensor : std::string(tensor.size(), ' ')) + " = " + shown(all[i]));
     }
-    if (all.empty()) line(indent + tensor + ": no clean relation");
+    if (all.empty()) line(indent + tensor + ": none");
+  }
+
+  // Of long lists of operands the ends, without --verbose.
+  std::string shown(const std::string& relation) const {
+    return options_.verbose ? relation : abbreviated(relation);
   }
 
   void mismatch(const infer::CollectiveMismatch& found) {
@@ -109,6 +161,7 @@ class Writer {
     title("fails at");
     places({found.at}, "  ");
     if (!found.reason.empty()) line("  " + found.reason);
+    for (const std::string& hint : found.hints) line("  " + hint);
     if (found.chain.size() > 1) {
       line("  operators that were followed without a relation, the last one tried last:");
       places(found.chain, "    ");
@@ -121,18 +174,74 @@ class Writer {
       line("  operators of the ranks that were considered:");
       places(found.considered, "    ");
     }
+    next_step(found);
+  }
+
+  // What to look at.
+  void next_step(const infer::Failing& found) {
+    const auto where = [](const Place& place) {
+      return "`" + name_of(place) + "`" + (place.loc.empty() ? "" : " (" + place.loc + ")");
+    };
+    // Of what is not understood there is no more to say.
+    const bool unknown = found.reason.starts_with("no rule") || found.reason.starts_with("nothing is known");
+    if (found.considered.empty() || unknown) return;
+    const auto behind = std::ranges::find_if(
+        found.considered, [&](const Place& place) { return place.rank != found.considered.front().rank; });
+    line("  next: compare " + where(found.at) + " with what the ranks do around " +
+         where(*std::prev(behind)) + "; if both are right, a lemma may be missing (docs/inference.md)");
   }
 
   void outputs(const Verdict& verdict) {
     if (verdict.outputs.empty()) return;
     title("outputs");
+    std::vector<std::string> none;
     for (const infer::OutputReport& output : verdict.outputs) {
-      relations(output.tensor, output.relations, "  ");
-      for (const infer::Expectation& expectation : output.expectations) {
-        line("    expected " + expectation.expected + (expectation.holds ? ": holds" : ": NOT shown"));
+      if (output.relations.empty() && !options_.verbose && says_nothing(output)) {
+        none.push_back(output.tensor);
+        continue;
       }
+      relations(output.tensor, output.relations, "  ");
+      expectations(output.expectations);
       for (const std::string& note : output.notes) line("    note: " + note);
     }
+    if (none.empty()) return;
+    const std::size_t more = none.size() - std::min(none.size(), kShort);
+    none.resize(none.size() - more);
+    line("  no relation was found for " + support::join(none, ", ") +
+         (more == 0 ? "" : " and " + std::to_string(more) + " more (--verbose)"));
+  }
+
+  // Those that are like their neighbours (one for each rank that is to have the tensor) in one line.
+  void expectations(const std::vector<infer::Expectation>& all) {
+    for (std::size_t i = 0; i < all.size();) {
+      std::size_t end = i + 1;
+      while (!options_.verbose && end < all.size() && all[end].holds == all[i].holds) ++end;
+      std::string what = shown(all[i].expected);
+      if (end == i + 2) what += " and " + shown(all[i + 1].expected);
+      if (end > i + 2) what += " and " + std::to_string(end - i - 1) + " more";
+      line("    expected " + what + (all[i].holds ? ": holds" : ": NOT shown"));
+      i = end;
+    }
+  }
+
+  // With what is applied without a proof.
+  std::vector<std::string> assumptions(const Verdict& verdict) const {
+    std::vector<std::string> result = verdict.assumptions;
+    bool untried = false;
+    const std::size_t most = options_.verbose ? verdict.unproved.size() : kShort;
+    for (std::size_t i = 0; i < verdict.unproved.size(); ++i) {
+      if (i < most) result.push_back(what_is_unproved(verdict.unproved[i]));
+      untried = untried || verdict.unproved[i].known.starts_with("not ");
+    }
+    if (verdict.unproved.size() > most) {
+      result.push_back("and " + std::to_string(verdict.unproved.size() - most) +
+                       " more lemmas and claims that are not proved (--verbose)");
+    }
+    if (untried && !options_.rules.empty()) {
+      result.push_back("to prove these: `entangle prove " + options_.rules +
+                       " --own --cache .proofs`; then `check --ledger .proofs/ledger.json` knows of it");
+    }
+    return result;
   }
 
   void list(const std::string& heading, const std::vector<std::string>& entries, bool whole) {
@@ -181,6 +290,12 @@ class Writer {
 };
 
 }  // namespace
+
+std::string what_is_unproved(const infer::Unproved& one) {
+  const bool lemma = one.kind == infer::Unproved::Kind::lemma;
+  return std::string(lemma ? "lemma" : "claim") + " `" + one.name + "` (" + one.file + ":" +
+         std::to_string(one.line) + "): " + one.known;
+}
 
 std::string to_text(const Verdict& verdict, const TextOptions& options) {
   return Writer(options).write(verdict);

@@ -23,6 +23,12 @@ Lowering LoweringResolver::resolve(const syntax::LoweringText& text, support::Sp
       report(id::parameter, text.name.span, "a collective needs a list of tensors: the operands of its group",
              "`xs: tensor+`");
     }
+    const bool group = std::any_of(lowering.parameters.begin(), lowering.parameters.end(),
+                                   [](const Parameter& p) { return p.type.base == Base::group; });
+    if (operands && !group) {
+      report(id::parameter, text.name.span, "a collective needs a parameter for the group it runs in",
+             "`group: group`");
+    }
   }
   if (text.second_condition) {
     report(id::clause, text.second_condition->span, "the lowering has two conditions",

@@ -28,6 +28,12 @@ bool has_trait(const Operator& op, Trait trait) {
   return false;
 }
 
+void collect_operators(const Expr& expr, std::vector<bool>& found) {
+  if (expr.op < found.size()) found[expr.op] = true;
+  for (const Expr& arg : expr.args) collect_operators(arg, found);
+  for (const Expr& attr : expr.attrs) collect_operators(attr, found);
+}
+
 OpId RuleSet::find_op(std::string_view name) const {
   const auto name_of = [&](OpId id) { return operators_.head(id).name; };
   const auto found = std::ranges::lower_bound(op_by_name_, name, {}, name_of);

@@ -64,6 +64,21 @@ class Lint(Case):
         table = text[text.index("| lemma | what it is there for |"):].split("\n\n")[0].splitlines()[2:]
         self.assertEqual(sorted(found), sorted(name for row in table for name in re.findall(r"`(\w+)`", row.split("|")[1])))
 
+    def test_the_documentation_counts_like_it(self):
+        out = self.lint().stdout
+        counted = [int(re.search(pattern, out).group(1)) for pattern in
+                   (r"(\d+) operators,", r"(\d+) lemmas:", r"(\d+) about every operator", r"(\d+) lowerings", r"of (\d+) framework operators", r"(\d+) lines")]
+        text = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "library.md").read_text(encoding="utf-8").replace(",", "")
+        said = [int(re.search(pattern, text).group(1)) for pattern in
+                (r"\| operators of the tensor algebra \| (\d+)", r"\| lemmas \| (\d+)", r"of which (\d+) speak of every operator",
+                 r"\| lowerings \| (\d+) declarations", r"declarations of (\d+) operators", r"\| lines of rules \| (\d+)")]
+        for there, here in zip(said, counted):
+            self.assertAlmostEqual(there, here, delta=0.1 * here)  # they are rounded there
+
+    def test_bad_manifests_say_nothing_of_lemmas(self):
+        self.write("lint.rules", RULES)
+        self.assertNotIn("fire", self.lint("--rules", "lint.rules", "nowhere.yaml", code=BAD_INPUT).stdout)
+
     def test_bad_input(self):
         self.write("lint.rules", RULES)
         self.assertIn("nowhere.yaml", self.lint("--rules", "lint.rules", "nowhere.yaml", code=BAD_INPUT).stderr)

@@ -1,7 +1,9 @@
 """`entangle prove`, as the user meets it."""
 import json
+import subprocess
+import time
 
-from case import BAD_INPUT, REFINES, UNPROVED, VIOLATES, Case, graph, node, placeholder, ref
+from case import BAD_INPUT, PROGRAM, REFINES, UNPROVED, VIOLATES, Case
 
 # A library of two operators: every claim about every operator is proved, too.
 SMALL = "op add_n(xs: tensor+): elementwise, commutative, clean { value i => sum(x[i] for x in xs); }\n" \
@@ -92,47 +94,40 @@ class Prove(Case):
         self.assertIn("is no proof ledger", self.prove("--cache", "kept", "wrong.rules", code=BAD_INPUT).stderr)
         self.prove("--cache-only", "wrong.rules", code=BAD_INPUT)
 
-    def test_check_reads_the_ledger(self):
-        # The sum of two ranks is twice the input, by a lemma of its own rule file.
-        rules = 'include "core.rules";\nlemma {}(x: tensor): add_n(x, x) => scale(x; 2);\nlower my.sum(x: tensor, y: tensor): add_n(x, y);\n' \
-                'lower my.twice(x: tensor): scale(x; 2);\n'
-        self.write("seq.json", graph([placeholder("x", [4]), node("y", "my.twice", [4], [ref("x")])], ["x"], ["y"]))
-        self.write("r0.json", graph([placeholder("x", [4]), node("y", "my.sum", [4], [ref("x"), ref("x")])], ["x"], ["y"]))
-        self.write("m.yaml", "sequential: seq.json\ndistributed: r{rank}.json\nranks: 1\ninputs:\n  x: r0.x\nexpect:\n  y: r0.y\n")
-        self.write("my.rules", rules.format("twice"))
-        self.prove("--cache", "kept", "my.rules", code=REFINES)
-        missing = self.check("m.yaml", "--rules", "my.rules", "--ledger", "kept/none.json", code=BAD_INPUT)
-        self.assertIn("cannot read kept/none.json", missing.stderr)
-        ledger = ["--ledger", "kept/ledger.json"]
-        run = self.check("m.yaml", "--rules", "my.rules", *ledger, "--json", "v.json", code=REFINES)
-        self.assertIn("every lemma that was applied is proved", run.stdout)
-        told = self.ledger_of("v.json")
-        self.assertEqual(told["lemmas"], [])
-        self.assertIn({"name": "cast: linear x", "verdict": "axiom"}, told["claims"])
-        self.assertEqual({claim["verdict"] for claim in told["claims"]}, {"axiom"})
-        self.write("my.rules", rules.format("doubled"))
-        run = self.check("m.yaml", "--rules", "my.rules", *ledger, "--json", "v.json", code=REFINES)
-        self.assertIn("doubled (not in the ledger)", run.stdout)
-        self.assertEqual(self.ledger_of("v.json")["lemmas"], [{"name": "doubled", "verdict": "not in the ledger"}])
-        self.check("m.yaml", "--rules", "my.rules", "--json", "v.json", code=REFINES)
-        self.assertIsNone(self.ledger_of("v.json"))
-        self.write("my.rules", rules.format("twice") + "lemma once(x: tensor): add_n(x, x) => x;\n")
-        self.prove("--cache", "kept", "my.rules", code=VIOLATES)
-        run = self.check("m.yaml", "--rules", "my.rules", *ledger, code=BAD_INPUT)
-        self.assertIn("the lemma `once` is refuted by the proof ledger", run.stderr)
-        # So is a false claim about an operator.
-        self.write("my.rules", rules.format("twice") + "op minus(x: tensor, y: tensor): elementwise, commutative { value i => x[i] - y[i]; }\n"
-                                                       "op less(x: tensor, y: tensor): elementwise, commutative { value i => x[i] - 2 * y[i]; }\n")
-        run = self.prove("--cache", "kept", "my.rules", code=VIOLATES)
-        self.assertRegex(run.stdout, r"minus: commutative +refuted ")
-        run = self.check("m.yaml", "--rules", "my.rules", *ledger, "--json", "v.json", code=BAD_INPUT)
-        self.assertIn("the claim `minus: commutative` is refuted by the proof ledger", run.stderr)
-        error = json.loads((self.folder / "v.json").read_text(encoding="utf-8"))["error"]
-        self.assertEqual(error["id"], "cli/refuted-claim")
-        self.assertEqual([note["message"] for note in error["notes"]], ["the claim `less: commutative` is refuted by the proof ledger"])
+    def test_own_lemmas_only(self):
+        # What comes with the program is not tried; what the files include beside it is.
+        self.write("parts.rules", 'include "core.rules";\nop third(x: tensor): elementwise { value i => x[i] / 3; linear x; }\n'
+                                  'lemma twice(x: tensor): add_n(x, x) => scale(x; 2);\n')
+        self.write("my.rules", 'include "parts.rules";\nlemma thrice(x: tensor): add_n(x, x, x) => scale(x; 3);\n')
+        report = json.loads(self.prove("my.rules", "--own", "--json", "-", code=REFINES).stdout)
+        self.assertEqual([one["name"] for one in report["lemmas"]], ["twice", "thrice"])
+        self.assertLessEqual({"third: elementwise", "third: linear x"}, {one["name"] for one in report["claims"]})
+        self.assertEqual({one["name"].split(":")[0] for one in report["claims"]}, {"third"})
+        # A file of the library that is given is meant.
+        library = json.loads(self.prove("core.rules", "--own", "--json", "-", code=REFINES).stdout)
+        self.assertIn("cast: linear x", [one["name"] for one in library["claims"]])
 
-    def ledger_of(self, name):
-        return json.loads((self.folder / name).read_text(encoding="utf-8"))["results"][0]["ledger"]
+    def test_the_ledger_is_written_as_it_goes(self):
+        run = subprocess.Popen([PROGRAM[0], "prove", "aten.rules", "--cache", "kept"], cwd=self.folder, stdout=subprocess.DEVNULL)
+        ledger = self.folder / "kept" / "ledger.json"
+        try:
+            until = time.monotonic() + 120
+            while not ledger.exists() and run.poll() is None and time.monotonic() < until:
+                time.sleep(0.1)
+        finally:
+            run.kill()
+            run.wait()
+        self.assertGreater(len(json.loads(ledger.read_text(encoding="utf-8"))["results"]), 0)
+
+    def test_what_is_no_ledger(self):
+        self.write("right.rules", RIGHT)
+        for text, why in (("{}", "it has no `version` and `results`"), ("[1]", "it has no `version` and `results`"), ("{", "it is no JSON"),
+                          ('{"version": 1, "results": {}}', "it is of another version"), ('{"version": 2, "results": []}', "its `results` are no object"),
+                          ('{"version": 2, "results": {"a": {"name": 1}}}', "its entry `a` is malformed")):
+            self.write("kept/ledger.json", text)
+            run = self.prove("--cache", "kept", "right.rules", code=BAD_INPUT)
+            self.assertIn("`kept/ledger.json` is no proof ledger: " + why + " [cli/ledger]", run.stderr)
+            self.assertNotIn("json.exception", run.stderr)
 
     def test_claims(self):
         self.write("right.rules", RIGHT)

@@ -16,6 +16,7 @@ from proving import Prove  # noqa: E402,F401
 from compiling import Compiling  # noqa: E402,F401
 from limits import Limits  # noqa: E402,F401
 from hlo import Hlo  # noqa: E402,F401
+from grounds import Grounds  # noqa: E402,F401
 
 def sequential_mlp():
     return graph([placeholder("x", [4, 8]), placeholder("w1", [8, 6]), placeholder("w2", [6, 8]),

@@ -63,7 +63,8 @@ TEST_CASE("an intermediate that holds the right value does not help the user") {
   const Verdict result = verdict(test);
   CHECK(result.kind == VerdictKind::unproved);
   CHECK(only_output(result).relations == Strings{"r0.h"});
-  CHECK(only_output(result).notes == Strings{"only with tensors that are no outputs of their ranks"});
+  CHECK(only_output(result).notes ==
+        Strings{"it is `r0.h`, which is no output of rank 0; the output `r0.y` is computed from it"});
   CHECK(result.failing->at.tensor == "y");
 
   const std::string manifest = test.manifest;

@@ -165,10 +165,9 @@ TEST_CASE("an all-reduce over the other axis of a mesh is missing") {
       CHECK(result.kind == VerdictKind::unproved);
       REQUIRE(result.failing);
       CHECK(result.failing->at.tensor == "y");
-      CHECK(result.failing->reason ==
-            "no clean relation to the distributed program was found; `u` is known only as a sum over ranks: "
-            "is an "
-            "all-reduce missing?");
+      CHECK(result.failing->reason == "no way was found to put it together from tensors of the ranks");
+      CHECK(result.failing->hints ==
+            Strings{"`u` is known only as a sum over ranks: is an all-reduce missing?"});
       REQUIRE(result.failing->operands.size() == 1);
       CHECK(result.failing->operands[0].tensor == "u");
       // u is known as the sum over the groups.
@@ -223,7 +222,7 @@ TEST_CASE("a new operator, its lowering and one lemma prove a graph; without the
   REQUIRE(without.failing);
   CHECK(without.failing->at.tensor == "y");
   CHECK(without.failing->at.loc == "model.py:1");
-  CHECK(without.failing->reason == "no clean relation to the distributed program was found");
+  CHECK(without.failing->reason == "no way was found to put it together from tensors of the ranks");
 
   test.rules = std::string(kFold) + kFoldOfBlocks;
   const Verdict with = verdict(test);

@@ -36,7 +36,7 @@ TEST_CASE("random, stateful and in-place operators block what depends on them") 
     const Verdict result = verdict(uses(call));
     CHECK(result.kind == VerdictKind::unproved);
     REQUIRE(result.failing);
-    CHECK(result.failing->reason == "nothing is known of this tensor");
+    CHECK(result.failing->reason.starts_with("nothing is known of this tensor"));
     CHECK(result.opaque.size() >= 1);
     CHECK(result.assumptions == Strings{});
   }

@@ -43,7 +43,8 @@ struct OutputReport {
 struct Failing {
   Place at;  // the first tensor of the chain
   std::string reason;
-  std::vector<Place> chain;  // operators carried unresolved, first to last tried
+  std::vector<std::string> hints;  // what the ranks have instead, and what that may mean
+  std::vector<Place> chain;        // operators carried unresolved, first to last tried
   std::vector<Place> operands;
   std::vector<Place> considered;  // distributed operators that were candidates
 };
@@ -57,6 +58,17 @@ struct CollectiveMismatch {
 struct LemmaUse {
   std::string name;
   std::uint64_t applied = 0;
+  std::uint32_t index = 0;  // into the lemmas of the rules
+};
+
+// A rule that a verdict rests on and that nothing known to the program says to be proved.
+struct Unproved {
+  enum class Kind : std::uint8_t { lemma, claim };
+  Kind kind = Kind::lemma;
+  std::string name;  // `squash_rows`; of a claim `squash: maps other`
+  std::string file;  // of the declaration
+  std::uint32_t line = 0;
+  std::string known;  // "not proved", or what a proof ledger says: `tested`, `bounded`, …
 };
 
 struct Statistics {
@@ -76,13 +88,17 @@ struct Verdict {
   std::vector<OutputReport> outputs;
   std::optional<Failing> failing;
   std::optional<CollectiveMismatch> mismatch;
-  std::vector<std::string> assumptions;  // assume, given, dropout, pure functions, model of reals
+  // assume, given, dropout, pure functions, model of reals, axioms that were applied
+  std::vector<std::string> assumptions;
   std::vector<std::string> obligations;  // what is still open: look-ups not shown to be in range, …
   std::vector<std::string> opaque;       // operators without a lowering that were met
   std::vector<std::string> unrelated;    // other sequential outputs without a relation; they do not decide
   std::vector<LemmaUse> lemmas;          // that fired, most used first, then by name
   std::vector<LemmaUse> normalised;      // those that replace terms when they are built, likewise
-  std::vector<std::string> limits;       // limits that were reached, and undecided conditions
+  std::vector<std::uint32_t> operators;  // of the rules, by id: what is said of these may have been used
+  // Of rules that do not come with the program; whoever knows of proofs fills it.
+  std::vector<Unproved> unproved;
+  std::vector<std::string> limits;  // limits that were reached, and undecided conditions
   std::vector<std::pair<std::string, std::vector<std::string>>> relations;  // of every tensor, on request
   std::vector<support::Diagnostic> warnings;
   Statistics statistics;

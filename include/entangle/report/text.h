@@ -12,8 +12,12 @@
 namespace entangle::report {
 
 struct TextOptions {
-  bool verbose = false;  // also: lemma counts, statistics, times, all relations, complete lists
+  bool verbose = false;    // also: lemma counts, statistics, times, all relations, complete lists
+  std::string rules = {};  // files of the rules, as arguments of `entangle prove`
 };
+
+// One line: "lemma `twice` (my.rules:3): not proved".
+std::string what_is_unproved(const infer::Unproved& one);
 
 // Ends in a newline.
 std::string to_text(const infer::Verdict& verdict, const TextOptions& options = {});

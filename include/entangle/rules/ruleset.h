@@ -143,6 +143,9 @@ struct Lemma {
   support::Span span;
 };
 
+// Marks, by their ids, the operators that an expression applies; those beyond the end are left out.
+void collect_operators(const Expr& expr, std::vector<bool>& found);
+
 // A pattern of a lemma, and where it is looked for: at any application, or in the class of the pattern before
 // it.
 struct Goal {
