@@ -50,8 +50,16 @@ struct Real : Concrete<double> {
         return a * b;
       case Operation::divide:
         return a / b;
+      case Operation::floordiv:
+      case Operation::mod: {
+        if (a != std::trunc(a) || b != std::trunc(b) || b == 0) {
+          throw Undefined{"an integer division of fractions, or by 0"};
+        }
+        const double quotient = std::floor(a / b);
+        return operation == Operation::floordiv ? quotient : a - b * quotient;
+      }
       default:
-        throw Undefined{"integer division of elements"};
+        throw Undefined{"no arithmetic"};
     }
   }
   static double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }

@@ -169,8 +169,17 @@ struct Exact : Concrete<mpq_class> {
         return a * b;
       case Operation::divide:
         return b == 0 ? mpq_class(0) : mpq_class(a / b);
+      case Operation::floordiv:
+      case Operation::mod: {
+        // Of integers, whatever they were written as.
+        if (a.get_den() != 1 || b.get_den() != 1) throw Undefined{"an integer division of fractions"};
+        if (b == 0) throw Undefined{"an integer division by 0"};
+        mpz_class quotient;
+        mpz_fdiv_q(quotient.get_mpz_t(), a.get_num_mpz_t(), b.get_num_mpz_t());
+        return operation == Operation::floordiv ? mpq_class(quotient) : mpq_class(a - b * quotient);
+      }
       default:
-        throw Undefined{"integer division of elements"};
+        throw Undefined{"no arithmetic"};
     }
   }
   static Number larger(const Number& a, const Number& b) { return a < b ? b : a; }

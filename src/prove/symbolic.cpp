@@ -17,6 +17,8 @@ using tensor::DType;
 namespace {
 
 constexpr std::int64_t kUnrolled = 12;  // terms of a sum that is written out
+constexpr std::size_t kNestedLaws = 64;
+constexpr std::size_t kLaws = 100'000;
 
 std::optional<mpq_class> literal(const Expr& expr) {
   if (expr.kind == ExprKind::unary && expr.operation != Operation::logical_not) {
@@ -400,7 +402,13 @@ Poly Symbolic::apply(const std::string& name, std::vector<Poly> arguments, bool 
       bool same = true;
       for (std::size_t k = 0; k < given.size(); ++k)
         same = same && match(law->left.args[k], given[k], bindings);
-      if (same) return evaluate(law->right, bindings, truth, integer);
+      if (!same) continue;
+      if (lawful_ >= kNestedLaws || ++laws_used_ > kLaws) {
+        throw Undefined{"laws of `" + name + "` that do not end"};
+      }
+      ++lawful_;
+      const Finally leave{[this] { --lawful_; }};
+      return evaluate(law->right, bindings, truth, integer);
     }
     return algebra_.function(name, given, truth, integer);
   });

@@ -387,6 +387,39 @@ void Resolver::resolve_predicate(const syntax::PredicateText& text, Predicate& p
   predicate.body = expressions.want(text.body, base_type(Base::boolean));
 }
 
+namespace {
+
+void variables_of(const Expr& expr, std::vector<const Expr*>& into) {
+  if (expr.kind == ExprKind::variable) into.push_back(&expr);
+  for (const Expr& arg : expr.args) variables_of(arg, into);
+}
+
+}  // namespace
+
+// Laws are used from left to right: at values of a scalar function, or their reciprocals.
+void Resolver::check_law(const Law& law) {
+  const Expr& left = law.left;
+  const auto is_one = [](const tensor::Attr& value) {
+    return value == tensor::Attr::of(1) || value == tensor::Attr::of(sym::Scalar(1));
+  };
+  const bool reciprocal = left.kind == ExprKind::binary && left.operation == Operation::divide &&
+                          left.args[0].kind == ExprKind::literal && is_one(left.args[0].value) &&
+                          left.args[1].kind == ExprKind::scalar_call;
+  if (left.kind != ExprKind::scalar_call && !reciprocal) {
+    report(id::left_side, left.span, "the left side of a law is a scalar function, `f(..)` or `1 / f(..)`");
+    return;
+  }
+  std::vector<const Expr*> bound, used;
+  variables_of(left, bound);
+  variables_of(law.right, used);
+  if (law.condition) variables_of(*law.condition, used);
+  for (const Expr* one : used) {
+    if (std::ranges::any_of(bound, [&](const Expr* other) { return other->slot == one->slot; })) continue;
+    report(id::unbound_variable, one->span,
+           "`" + one->name + "` is not in the left side, from which the law is read");
+  }
+}
+
 void Resolver::resolve_law(const syntax::LawText& text, support::Span span) {
   Law law;
   law.name = text.name.text;
@@ -407,6 +440,7 @@ void Resolver::resolve_law(const syntax::LawText& text, support::Span span) {
   law.left = expressions.want(text.statement.children[0], scalar);
   law.right = expressions.want(text.statement.children[1], scalar);
   if (text.condition) law.condition = expressions.want(*text.condition, base_type(Base::boolean));
+  check_law(law);
   rules_->laws_.push_back(std::move(law));
 }
 

@@ -63,6 +63,7 @@ class Resolver : private Signatures {
   void check_backwards(const Lemma& lemma, std::vector<bool> bound);
   void generic(const syntax::GenericVariable& text, Expressions& expressions, OperatorVariable& variable);
   void resolve_predicate(const syntax::PredicateText& text, Predicate& predicate);
+  void check_law(const Law& law);
   void resolve_law(const syntax::LawText& text, support::Span span);
 
   struct Lowered {

@@ -11,9 +11,6 @@ using tensor::Attr;
 
 namespace {
 
-// Longer lists than any shape or any number of ranks are a mistake in a rule.
-constexpr std::size_t kMaxList = 1 << 16;
-
 Maybe scalar_of(const Value& value) {
   const std::optional<Scalar> scalar = value.to_scalar();
   return scalar ? Maybe(Value(Attr::of(*scalar))) : std::nullopt;
@@ -121,7 +118,10 @@ Maybe Interpreter::call(const Expr& expr, Frame& frame) {
     case Builtin::range: {
       const std::optional<std::int64_t> first = arguments.size() == 2 ? constant(arguments[0]) : 0;
       const std::optional<std::int64_t> last = constant(arguments.back());
-      if (!first || !last || *last - *first > static_cast<std::int64_t>(kMaxList)) return std::nullopt;
+      if (!first || !last) return std::nullopt;
+      if (*first<*last&& static_cast<std::uint64_t>(*last) - static_cast<std::uint64_t>(*first)> kMaxList) {
+        return std::nullopt;
+      }
       std::vector<Value> values;
       for (std::int64_t k = *first; k < *last; ++k) values.emplace_back(Int(k));
       return Value(std::move(values));

@@ -103,15 +103,17 @@ Maybe Folding::reduction(const Expr& expr, Frame& frame) {
   const Maybe bound = evaluate(expr.args[0], frame);
   if (!bound) return std::nullopt;
   Int count = 1;
-  if (const std::vector<Value>* sizes = bound->as_list()) {
-    for (const Value& size : *sizes) {
-      if (size.as_int() == nullptr) return std::nullopt;
+  const std::vector<Value>* sizes = bound->as_list();
+  for (const Value& size : sizes != nullptr ? std::span<const Value>(*sizes) : std::span(&*bound, 1)) {
+    if (size.as_int() == nullptr) return std::nullopt;
+    // Below 0 there is nothing, as there is at 0.
+    if (is_yes(oracle().less_equal(0, *size.as_int()))) {
       count *= *size.as_int();
+    } else if (is_yes(oracle().less_equal(*size.as_int(), 0))) {
+      count = 0;
+    } else {
+      return std::nullopt;
     }
-  } else if (bound->as_int() != nullptr) {
-    count = *bound->as_int();
-  } else {
-    return std::nullopt;
   }
   // The bound variable stays unbound: an element that depends on it has no single value.
   const Restore restore(frame, expr.binders);

@@ -207,7 +207,8 @@ Maybe Interpreter::list(const Expr& expr, Frame& frame) {
       entries.push_back(std::move(*value));
       continue;
     }
-    if (value->as_list() == nullptr) return std::nullopt;
+    if (value->as_list() == nullptr || entries.size() + value->as_list()->size() > kMaxList)
+      return std::nullopt;
     entries.insert(entries.end(), value->as_list()->begin(), value->as_list()->end());
   }
   return Value(std::move(entries));
@@ -304,7 +305,7 @@ Maybe Interpreter::binary(const Expr& expr, Frame& frame) {
   if (expr.operation == Operation::append) {
     const std::vector<Value>* a = left->as_list();
     const std::vector<Value>* b = right->as_list();
-    if (a == nullptr || b == nullptr) return std::nullopt;
+    if (a == nullptr || b == nullptr || a->size() + b->size() > kMaxList) return std::nullopt;
     std::vector<Value> both;
     both.reserve(a->size() + b->size());
     both.insert(both.end(), a->begin(), a->end());

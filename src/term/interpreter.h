@@ -17,6 +17,9 @@ namespace entangle::term {
 
 using Maybe = std::optional<Value>;
 
+// Longer lists than any shape or any number of ranks are a mistake in a rule, and undefined.
+inline constexpr std::size_t kMaxList = 1 << 16;
+
 bool is_comparison(rules::Operation operation);
 // Integers, scalars, and booleans as 0 and 1.
 bool is_number(const Value& value);

@@ -258,5 +258,85 @@ lemma unlike(x: tensor): g(g(x)) => x;
         {{"back", "proved"}, {"forth", "unknown"}, {"unlike", "refuted"}});
 }
 
+TEST_CASE("laws that do not end") {
+  check(R"(
+function f(a, b);
+function q(a);
+law exchanged(a, b): f(a, b) == f(b, a);
+law grows(a): q(a) == q(a + 1) + q(a + 2);
+op ff(x: tensor, y: tensor): elementwise { value i => f(x[i], y[i]); }
+op qq(x: tensor): elementwise { value i => q(x[i]); }
+lemma other_way(x: tensor, y: tensor): ff(x, y) => ff(y, x);
+lemma nothing(x: tensor): qq(x) => x;
+)",
+        {{"other_way", "tested"}, {"nothing", "unknown"}});
+}
+
+TEST_CASE("everything that is allowed in a value has one") {
+  check(R"(
+op plus(x: tensor, y: tensor): elementwise { value i => x[i] + y[i]; }
+op twice(x: tensor): elementwise { value i => 2 * x[i]; }
+op greatest(x: tensor, y: tensor): elementwise { value i => if x[i] <= y[i] then y[i] else x[i]; }
+op least(x: tensor, y: tensor): elementwise { value i => if x[i] <= y[i] then x[i] else y[i]; }
+op max2(x: tensor, y: tensor): elementwise, commutative { value i => max(x[i], y[i]); }
+op min2(x: tensor, y: tensor): elementwise, commutative { value i => min(x[i], y[i]); }
+op relu(x: tensor): elementwise { value i => max(x[i], 0); linear x; }
+op summed(x: tensor, y: tensor): elementwise { value i => sum([x[i], y[i]]); }
+op square(x: tensor): elementwise { value i => x[i] * x[i]; }
+op multiplied(x: tensor): elementwise { value i => product([x[i], x[i]]); }
+op numbered(x: tensor, y: tensor): elementwise { value i => sum(k * v for k, v in enumerate([x[i], y[i], y[i]])); }
+op thrice_second(x: tensor, y: tensor): elementwise { value i => 3 * y[i]; }
+op zipped(x: tensor, y: tensor): elementwise { value i => sum(a * b for a, b in zip([1, 2], [x[i], y[i]])); }
+op column(x: tensor, y: tensor): elementwise { value i => sum(a + b for a, b in columns([[x[i], y[i]], [0, y[i]]])); }
+op second_twice(x: tensor, y: tensor): elementwise { value i => x[i] + 2 * y[i]; }
+op last(x: tensor, y: tensor): elementwise { value i => reversed([x[i], y[i]])[0]; }
+op second(x: tensor, y: tensor): elementwise { value i => y[i]; }
+op folded(x: tensor, y: tensor): elementwise { value i => fold(acc = x[i]; k in range(2): acc + y[i]); }
+op found(x: tensor, y: tensor): elementwise { value i => scalar_of(index_of([7, 8, 9], 9)) * y[i] + x[i]; }
+op left_out(x: tensor, y: tensor): elementwise { value i => complement([0, 1], 3)[0] * y[i] + x[i]; }
+op clipped(x: tensor; n: int): elementwise { require n >= 0; value i => min(n, 0) * x[i] + 2 * x[i]; }
+op optional(x: tensor; a: any): elementwise { value i => if is_none(a) then x[i] else 2 * x[i]; }
+op truth(x: tensor): elementwise { value i => if x[i] then x[i] else 0; }
+op half(x: tensor): elementwise { value i => x[i] floordiv 2; linear x; }
+op odd(x: tensor): elementwise { value i => x[i] mod 2; linear x; }
+lemma max_(x: tensor, y: tensor): max2(x, y) => greatest(x, y);
+lemma min_(x: tensor, y: tensor): min2(x, y) => least(x, y);
+lemma min_is_no_max(x: tensor, y: tensor): min2(x, y) => greatest(x, y);
+lemma sum_(x: tensor, y: tensor): summed(x, y) => plus(x, y);
+lemma product_(x: tensor): multiplied(x) => square(x);
+lemma enumerate_(x: tensor, y: tensor): numbered(x, y) => thrice_second(x, y);
+lemma zip_(x: tensor, y: tensor): zipped(x, y) => second_twice(x, y);
+lemma columns_(x: tensor, y: tensor): column(x, y) => second_twice(x, y);
+lemma reversed_(x: tensor, y: tensor): last(x, y) => second(x, y);
+lemma fold_(x: tensor, y: tensor): folded(x, y) => second_twice(x, y);
+lemma index_of_(x: tensor, y: tensor): found(x, y) => second_twice(x, y);
+lemma complement_(x: tensor, y: tensor): left_out(x, y) => second_twice(x, y);
+lemma min_of_numbers(x: tensor, n: int): clipped(x; n) => twice(x);
+lemma none(x: tensor, a: any): optional(x; a) => x;
+lemma some(x: tensor, a: any): optional(x; a) => twice(x);
+lemma truth_(x: tensor): truth(x) => x;
+)",
+        {{"max_", "proved"},
+         {"min_", "proved"},
+         {"min_is_no_max", "refuted"},
+         {"sum_", "proved"},
+         {"product_", "proved"},
+         {"enumerate_", "proved"},
+         {"zip_", "proved"},
+         {"columns_", "proved"},
+         {"reversed_", "proved"},
+         {"fold_", "proved"},
+         {"index_of_", "proved"},
+         {"complement_", "proved"},
+         {"min_of_numbers", "proved"},
+         {"none", "refuted"},
+         {"some", "refuted"},
+         {"truth_", "proved"},
+         {"relu: linear x", "refuted"},
+         {"max2: commutative", "proved"},
+         {"half: linear x", "refuted"},
+         {"odd: linear x", "refuted"}});
+}
+
 }  // namespace
 }  // namespace entangle::prove

@@ -1,5 +1,7 @@
 #include "entangle/term/evaluator.h"
 
+#include <limits>
+
 #include "fixture.h"
 
 namespace entangle::term::test {
@@ -63,6 +65,9 @@ TEST_CASE("arithmetic and lists") {
     lower numbered(l: int*): probe(; enumerate(l));
     lower place(l: int*, v: int): probe(; index_of(l, v));
     lower bad(l: int*): probe(; insert_at(l, [0, 9], [8, 9]));
+    lower between(n: int, m: int): probe(; len(range(n, m)));
+    lower doubled(n: int): probe(; len(fold(acc = [1]; k in range(n): acc ++ acc)));
+    lower spread(n: int): probe(; len(fold(acc = [1]; k in range(n): [*acc, *acc])));
     lower scalars(c: scalar, d: scalar): probe(; [c + d, c - d, c * d, c / d, -c, min(c, d)]);
   )");
   const Value l = Value(numbers({4, 5, 6}));
@@ -101,6 +106,17 @@ TEST_CASE("arithmetic and lists") {
   CHECK(world.run("numbered", {l}) == "[[0, 4], [1, 5], [2, 6]]");
   CHECK(world.run("place", {l, integer(7)}) == "undefined");
   CHECK(world.run("bad", {l}) == "undefined");
+  // Lists are no longer than makes sense.
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  CHECK(world.run("between", {integer(3), integer(9)}) == "6");
+  CHECK(world.run("between", {integer(9), integer(3)}) == "0");
+  CHECK(world.run("between", {integer(kMost), integer(-kMost)}) == "0");
+  CHECK(world.run("between", {integer(-kMost), integer(kMost)}) == "undefined");
+  CHECK(world.run("between", {integer(0), integer(kMost)}) == "undefined");
+  for (const char* grown : {"doubled", "spread"}) {
+    CHECK(world.run(grown, {integer(10)}) == "1024");
+    CHECK(world.run(grown, {integer(60)}) == "undefined");
+  }
   const auto scalar = [](Scalar value) { return Value(Attr::of(value)); };
   CHECK(world.run("scalars", {scalar(Scalar::ratio(1, 2)), scalar(3)}) == "[7/2, -5/2, 3/2, 1/6, -1/2, 1/2]");
   CHECK(world.run("scalars", {scalar(1), scalar(0)}) == "undefined");

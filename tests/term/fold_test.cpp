@@ -43,6 +43,25 @@ TEST_CASE("constants are computed exactly") {
   CHECK(folded(world, "dropout", {half, number(0)}, {x}, {3}) == "nothing");
 }
 
+TEST_CASE("a sum over a negative range is 0, and one of unknown length has no value") {
+  World world(R"(
+    op times(x: tensor; n: int) { shape []; value i => sum(k < n: x[[0]]); }
+    op twice(x: tensor; n: int, m: int) { shape []; value i => sum(k < [n, m]: x[[0]]); }
+  )");
+  const TensorType x = type({4});
+  const sym::Int s0 = sym::Int::symbol("s0");
+  const sym::Int s1 = sym::Int::symbol("s1");
+  CHECK(folded(world, "times", {number(3)}, {x}, {5}) == "15");
+  CHECK(folded(world, "times", {number(0)}, {x}, {5}) == "0");
+  CHECK(folded(world, "times", {number(-3)}, {x}, {5}) == "0");
+  CHECK(folded(world, "times", {Attr::of(s0)}, {x}, {5}) == "5*s0");
+  CHECK(folded(world, "times", {Attr::of(-s0)}, {x}, {5}) == "0");
+  CHECK(folded(world, "times", {Attr::of(s0 - s1)}, {x}, {5}) == "nothing");
+  CHECK(folded(world, "twice", {number(2), number(3)}, {x}, {5}) == "30");
+  CHECK(folded(world, "twice", {number(-2), number(-3)}, {x}, {5}) == "0");
+  CHECK(folded(world, "twice", {number(-2), Attr::of(s0)}, {x}, {5}) == "0");
+}
+
 TEST_CASE("what rearranges has the value of its operands; reductions count") {
   World world;
   const sym::Int s0 = sym::Int::symbol("s0");

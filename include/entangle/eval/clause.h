@@ -185,6 +185,10 @@ class Clause {
   }
   Truth truth_of(const Value& value) {
     if (const auto* truth = std::get_if<Truth>(&value.data)) return *truth;
+    if (const auto* number = std::get_if<Number>(&value.data)) {
+      const Number zero = domain_.lifted(integer(0));
+      return domain_.opposite(domain_.compare(rules::Operation::equal, *number, zero));
+    }
     throw Undefined{"a condition is needed"};
   }
   List list(const Expr& expr) {
@@ -221,7 +225,7 @@ class Clause {
         const Value value = evaluate(expr.args[0]);
         if (expr.operation == rules::Operation::logical_not) return {domain_.opposite(truth_of(value))};
         if (const auto* integer = std::get_if<Int>(&value.data)) return {-*integer};
-        return {domain_.arithmetic(rules::Operation::subtract, domain_.lifted(integer(0)), number_of(value))};
+        return {negated(number_of(value))};
       }
       case ExprKind::binary:
         return binary(expr);
@@ -238,11 +242,13 @@ class Clause {
       }
       case ExprKind::without:
         return without(expr);
+      case ExprKind::tuple:
       case ExprKind::list: {
         List result;
         for (const Expr& entry : expr.args) {
           if (entry.kind == ExprKind::star) {
             const List inner = list(entry.args[0]);
+            if (result.size() + inner.size() > kMaxList) fail(expr);
             result.insert(result.end(), inner.begin(), inner.end());
           } else {
             result.push_back(evaluate(entry));
@@ -266,8 +272,17 @@ class Clause {
         return {result};
       }
       case ExprKind::let:
-        slots_[expr.binders[0]] = evaluate(expr.args[0]);
+        bind(expr, 0, evaluate(expr.args[0]));
         return evaluate(expr.args[1]);
+      case ExprKind::fold: {
+        Value accumulator = evaluate(expr.args[0]);
+        for (const Value& entry : list(expr.args[1])) {
+          slots_[expr.binders[0]] = accumulator;
+          bind(expr, 1, entry);
+          accumulator = evaluate(expr.args[2]);
+        }
+        return accumulator;
+      }
       case ExprKind::reduction:
         return reduction(expr);
       case ExprKind::scalar_call: {
@@ -295,17 +310,23 @@ class Clause {
     return static_cast<std::size_t>(at);
   }
 
+  // The binders from `first` on: one value, or a list of one for each.
+  void bind(const Expr& expr, std::size_t first, const Value& value) {
+    const std::size_t count = expr.binders.size() - first;
+    if (count == 1) {
+      slots_[expr.binders[first]] = value;
+      return;
+    }
+    const auto* parts = value.as_list();
+    if (parts == nullptr || parts->size() != count) fail(expr);
+    for (std::size_t k = 0; k < count; ++k) slots_[expr.binders[first + k]] = (*parts)[k];
+  }
+
   // The values of args[body] for each entry of args[source] (where args[filter], if there, is known to hold).
   List each(const Expr& expr, std::size_t body, std::size_t source, std::size_t filter) {
     List result;
     for (const Value& entry : list(expr.args[source])) {
-      if (expr.binders.size() == 1) {
-        slots_[expr.binders[0]] = entry;
-      } else {
-        const auto* parts = entry.as_list();
-        if (parts == nullptr || parts->size() != expr.binders.size()) fail(expr);
-        for (std::size_t k = 0; k < parts->size(); ++k) slots_[expr.binders[k]] = (*parts)[k];
-      }
+      bind(expr, 0, entry);
       if (filter < expr.args.size()) {
         const auto keep = domain_.known(truth_of(evaluate(expr.args[filter])));
         if (!keep) fail(expr);
@@ -331,13 +352,30 @@ class Clause {
           result = arithmetic(rules::Operation::multiply, result, values[k], expr);
           break;
         case rules::Builtin::max:
-          result = {domain_.larger(number_of(result), number_of(values[k]))};
+          result = extreme(result, values[k], true);
+          break;
+        case rules::Builtin::min:
+          result = extreme(result, values[k], false);
           break;
         default:
           fail(expr);
       }
     }
     return result;
+  }
+
+  Value extreme(const Value& a, const Value& b, bool larger) {
+    const auto* x = std::get_if<Int>(&a.data);
+    const auto* y = std::get_if<Int>(&b.data);
+    if (x != nullptr && y != nullptr) {
+      const auto ordered = domain_.known(domain_.compare(rules::Operation::less_equal, *x, *y));
+      if (ordered) return *ordered == larger ? b : a;
+    }
+    if (larger) return {domain_.larger(number_of(a), number_of(b))};
+    return {negated(domain_.larger(negated(number_of(a)), negated(number_of(b))))};
+  }
+  Number negated(const Number& number) {
+    return domain_.arithmetic(rules::Operation::subtract, domain_.lifted(integer(0)), number);
   }
 
   Value arithmetic(rules::Operation operation, const Value& a, const Value& b, const Expr& expr) {
@@ -404,7 +442,7 @@ class Clause {
       case Operation::append: {
         const auto* a = left.as_list();
         const auto* b = right.as_list();
-        if (a == nullptr || b == nullptr) fail(expr);
+        if (a == nullptr || b == nullptr || a->size() + b->size() > kMaxList) fail(expr);
         List both = *a;
         both.insert(both.end(), b->begin(), b->end());
         return {std::move(both)};
@@ -538,6 +576,8 @@ class Clause {
         const std::int64_t low = expr.args.size() > 1 ? constant(expr.args[0]) : 0;
         std::vector<Int> result;
         const std::int64_t high = constant(expr.args.back());
+        if (low<high&& static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low)> kMaxList)
+          fail(expr);
         for (std::int64_t k = low; k < high; ++k) {
           result.push_back(domain_.sized(sym::Int(k)));
         }
@@ -555,6 +595,73 @@ class Clause {
                               : expr.builtin == Builtin::is_integer ? tensor::is_integer(dtype)
                               : expr.builtin == Builtin::is_float   ? tensor::is_float(dtype)
                                                                     : tensor::is_wide_float(dtype))};
+      }
+      case Builtin::sum:
+      case Builtin::product:
+      case Builtin::min:
+      case Builtin::max: {
+        List values;
+        for (const Expr& arg : expr.args) values.push_back(evaluate(arg));
+        const auto* entries = values.size() == 1 ? values[0].as_list() : nullptr;
+        return combine(expr.builtin, entries != nullptr ? *entries : values, expr);
+      }
+      case Builtin::scalar_of:
+        return {number_of(evaluate(expr.args[0]))};
+      case Builtin::is_none: {
+        const Value value = evaluate(expr.args[0]);
+        const auto* attr = std::get_if<Attr>(&value.data);
+        return {domain_.truth(attr != nullptr && attr->is_none())};
+      }
+      case Builtin::is_tensor: {
+        const Value value = evaluate(expr.args[0]);
+        return {domain_.truth(std::holds_alternative<Tensor>(value.data))};
+      }
+      case Builtin::zip:
+      case Builtin::columns: {
+        List lists;
+        for (const Expr& arg : expr.args) lists.push_back(evaluate(arg));
+        return rows(expr.builtin == Builtin::columns ? list(expr.args[0]) : lists, expr);
+      }
+      case Builtin::enumerate: {
+        List result;
+        for (const Value& entry : list(expr.args[0])) {
+          result.push_back({List{Value{integer(result.size())}, entry}});
+        }
+        return {std::move(result)};
+      }
+      case Builtin::reversed: {
+        List entries = list(expr.args[0]);
+        std::ranges::reverse(entries);
+        return {std::move(entries)};
+      }
+      case Builtin::offsets:
+      case Builtin::block_at:
+        return offsets(expr);
+      case Builtin::index_of: {
+        const List entries = list(expr.args[0]);
+        const Value wanted = evaluate(expr.args[1]);
+        for (std::size_t k = 0; k < entries.size(); ++k) {
+          const auto here = domain_.known(equal(entries[k], wanted));
+          if (!here) fail(expr);
+          if (*here) return {integer(k)};
+        }
+        fail(expr);
+      }
+      case Builtin::complement: {
+        const std::int64_t size = constant(expr.args[1]);
+        if (size < 0 || static_cast<std::uint64_t>(size) > kMaxList) fail(expr);
+        std::vector<bool> left_out(static_cast<std::size_t>(size));
+        for (const Value& at : list(expr.args[0])) {
+          const auto place = domain_.constant(int_of(at));
+          if (!place || *place < 0 || *place >= size || left_out[static_cast<std::size_t>(*place)])
+            fail(expr);
+          left_out[static_cast<std::size_t>(*place)] = true;
+        }
+        List result;
+        for (std::size_t k = 0; k < left_out.size(); ++k) {
+          if (!left_out[k]) result.push_back({integer(k)});
+        }
+        return {std::move(result)};
       }
       case Builtin::divides:
         return {domain_.divides(int_of(evaluate(expr.args[0])), int_of(evaluate(expr.args[1])))};
@@ -607,6 +714,46 @@ class Clause {
     }
   }
 
+  // The first entries of all lists, the second ones, …
+  Value rows(const List& lists, const Expr& expr) {
+    for (const Value& one : lists) {
+      const auto* first = lists[0].as_list();
+      const auto* entries = one.as_list();
+      if (first == nullptr || entries == nullptr || entries->size() != first->size()) fail(expr);
+    }
+    List result;
+    for (std::size_t k = 0; !lists.empty() && k < lists[0].as_list()->size(); ++k) {
+      List row;
+      for (const Value& one : lists) row.push_back((*one.as_list())[k]);
+      result.push_back({std::move(row)});
+    }
+    return {std::move(result)};
+  }
+
+  // offsets(xs, d): where the blocks begin; block_at(xs, d, begin, end): the one from `begin` to `end`.
+  Value offsets(const Expr& expr) {
+    const bool find = expr.builtin == rules::Builtin::block_at;
+    const std::int64_t d = constant(expr.args[1]);
+    Int offset = integer(0);
+    List result;
+    for (const Value& block : list(expr.args[0])) {
+      const auto* tensor = std::get_if<Tensor>(&block.data);
+      if (tensor == nullptr || d < 0 || static_cast<std::size_t>(d) >= domain_.type(tensor->id).rank())
+        fail(expr);
+      const Int next = offset + domain_.sized(domain_.type(tensor->id).shape[static_cast<std::size_t>(d)]);
+      if (find) {
+        const auto here = domain_.known(
+            domain_.both(equal({offset}, evaluate(expr.args[2])), equal({next}, evaluate(expr.args[3]))));
+        if (!here) fail(expr);
+        if (*here) return {integer(result.size())};
+      }
+      result.push_back({offset});
+      offset = next;
+    }
+    if (find) fail(expr);
+    return {std::move(result)};
+  }
+
   // block(xs, d, i): a choice on where i[d] falls.
   Value block(const Expr& expr) {
     const List blocks = list(expr.args[0]);
@@ -635,6 +782,9 @@ class Clause {
     };
     return {from(0)};
   }
+
+  // Longer lists than any shape or any number of ranks are a mistake in a rule.
+  static constexpr std::size_t kMaxList = 1 << 16;
 
   D& domain_;
   const rules::Operator& op_;
