@@ -42,26 +42,35 @@ std::vector<Question> questions(const Programs& programs) {
   return result;
 }
 
-std::string describe(const egraph::Reason& reason, const rules::RuleSet& rules) {
+// The lemma that said so, if one did.
+const rules::Lemma* lemma_of(const egraph::Reason& reason, const rules::RuleSet& rules) {
   const bool lemma =
       reason.kind == egraph::Reason::Kind::lemma || reason.kind == egraph::Reason::Kind::normalise;
-  return lemma ? "lemma " + rules.lemmas()[reason.index].name : reason.note;
+  return lemma ? &rules.lemmas()[reason.index] : nullptr;
 }
 
-// Two different constants made equal mean that the manifest contradicts itself; two different types mean that
-// a lemma is wrong.
+// Two different types made equal mean that a lemma is wrong; two different constants that a lemma is, or that
+// the manifest contradicts itself.
 std::optional<support::Diagnostic> clash_error(Programs& programs, const Walk& walk,
                                                const relation::Manifest& manifest) {
   std::vector<egraph::Clash> clashes = programs.graph->clashes();
   clashes.insert(clashes.end(), walk.result().clashes.begin(), walk.result().clashes.end());
   for (const egraph::Clash& clash : clashes) {
-    const std::string what = clash.left + " and " + clash.right;
-    if (clash.kind == egraph::Clash::Kind::constant) {
-      return contradiction({manifest.file, 0, 0, 0}, what + " would be equal");
+    if (clash.kind == egraph::Clash::Kind::undecided) {
+      continue;
     }
-    ENTANGLE_CHECK(clash.kind != egraph::Clash::Kind::type,
-                   "an equality between tensors of different types: " + what + " (by " +
-                       describe(clash.reason, programs.graph->rules()) + ")");
+    const std::string what = clash.left + " and " + clash.right;
+    const rules::Lemma* lemma = lemma_of(clash.reason, programs.graph->rules());
+    if (clash.kind == egraph::Clash::Kind::type) {
+      ENTANGLE_CHECK(lemma != nullptr, "an equality between tensors of different types: " + what + " (" +
+                                           clash.reason.note + ")");
+      return support::error(
+          "infer/false-lemma", lemma->span,
+          "the lemma `" + lemma->name + "` is false: it makes tensors of different types equal, " + what,
+          "`entangle prove FILE --lemma " + lemma->name + "` looks for the smallest case");
+    }
+    const std::string by = lemma == nullptr ? "" : " (the last step is the lemma `" + lemma->name + "`)";
+    return contradiction({manifest.file, 0, 0, 0}, what + " would be equal" + by);
   }
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "constants.h"
 #include "entangle/relation/read_programs.h"
 #include "group_sums.h"
 #include "sizes.h"
@@ -105,16 +106,25 @@ void add_relations(Programs& programs, const Clean& clean, bool at_start) {
   programs.joint->add_relation(programs.graph->last_made());
 }
 
+// What is said to be equal although it holds other numbers.
+support::Diagnostic unequal(support::Span at, const std::string& a, const std::string& b) {
+  return contradiction(at, "`" + a + "` and `" + b + "` hold different numbers");
+}
+
 // The joint class a sequential tensor is related to by the manifest: its alternatives, made equal.
-TermId related_class(Programs& programs, const relation::Related& related, bool at_start) {
+Result<TermId> related_class(Programs& programs, const relation::Related& related, bool at_start) {
   EGraph& graph = *programs.graph;
   TermId first = kNoTerm;
+  std::string text_of_first;
   for (const relation::RelatedForm& form : related.forms) {
     for (const Clean& alternative : form.expansion.alternatives) {
       const TermId term = programs.build(alternative, at_start);
       ENTANGLE_CHECK(term != kNoTerm, "a resolved relation has no type: " + form.text);
       if (first == kNoTerm) {
         first = term;
+        text_of_first = relation::to_string(alternative, graph.rules());
+      } else if (differ(graph, first, term)) {
+        return unequal(form.span, text_of_first, relation::to_string(alternative, graph.rules()));
       } else {
         graph.merge(first, term, {egraph::Reason::Kind::relation, 0, form.text});
       }
@@ -208,7 +218,7 @@ void apply_ranges(Programs& programs, bool sequential) {
   }
 }
 
-void apply_equalities(Programs& programs, bool sequential) {
+support::Status apply_equalities(Programs& programs, bool sequential) {
   for (const relation::TensorEquality& equality : programs.resolved.equal) {
     const bool involves_sequential = !equality.left.rank || !equality.right.rank;
     if (involves_sequential != sequential) {
@@ -217,10 +227,14 @@ void apply_equalities(Programs& programs, bool sequential) {
     const TermId left = programs.term_at_start(equality.left);
     const TermId right = programs.term_at_start(equality.right);
     if (left != kNoTerm && right != kNoTerm) {
+      if (differ(*programs.graph, left, right)) {
+        return contradiction(equality.span, "`" + equality.text + "`, but the two hold different numbers");
+      }
       programs.graph->merge(left, right, {egraph::Reason::Kind::assumption, 0, equality.text});
     }
   }
   programs.graph->rebuild();
+  return support::Unit{};
 }
 
 Result<support::Unit> read(Programs& programs, const relation::Manifest& manifest) {
@@ -269,7 +283,11 @@ Result<support::Unit> lower_ranks(Programs& programs) {
 Result<support::Unit> lower_sequential(Programs& programs) {
   std::map<NodeIndex, TermId> related;
   for (const relation::Related& entry : programs.resolved.inputs) {
-    related.emplace(entry.tensor, related_class(programs, entry, true));
+    const Result<TermId> value = related_class(programs, entry, true);
+    if (!value) {
+      return value.error();
+    }
+    related.emplace(entry.tensor, *value);
   }
   graph::LowerOptions options;
   options.leaf = [&](const TensorRef& tensor, const tensor::TensorType& type) {
@@ -294,12 +312,27 @@ Result<support::Unit> lower_sequential(Programs& programs) {
       programs.joint->set_result(term);
     }
   }
+  // Inputs with listed values are these, whatever they are related to.
+  for (const relation::Related& entry : programs.resolved.inputs) {
+    const TermId held = programs.lowered_sequential.term_at_start(0, entry.tensor);
+    if (held != kNoTerm && differ(*programs.graph, held, related.at(entry.tensor))) {
+      return unequal(entry.forms.front().span, programs.sequential_graph().nodes[entry.tensor].name,
+                     entry.forms.front().text);
+    }
+  }
   // A given equates what is computed with what is asserted: if the two cannot be equal, that is noticed.
   for (const relation::Related& entry : programs.resolved.given) {
-    const TermId asserted = related_class(programs, entry, false);
+    const Result<TermId> related_to = related_class(programs, entry, false);
+    if (!related_to) {
+      return related_to.error();
+    }
+    const TermId asserted = *related_to;
     const TermId computed = programs.lowered_sequential.term({0, entry.tensor, 0});
     if (computed != kNoTerm) {
       const std::string& name = programs.sequential_graph().nodes[entry.tensor].name;
+      if (differ(*programs.graph, computed, asserted)) {
+        return unequal(entry.forms.front().span, name, entry.forms.front().text);
+      }
       programs.graph->merge(computed, asserted, {egraph::Reason::Kind::assumption, 0, "given " + name});
     }
   }
@@ -340,12 +373,16 @@ Result<support::Unit> lower_both(Programs& programs, const Engine& engine) {
   }
   programs.distributed = std::make_unique<DistributedNames>(programs.lowered_ranks, *programs.joint);
   apply_ranges(programs, false);
-  apply_equalities(programs, false);
+  if (auto status = apply_equalities(programs, false); !status) {
+    return status.error();
+  }
   if (auto status = lower_sequential(programs); !status) {
     return status.error();
   }
   apply_ranges(programs, true);
-  apply_equalities(programs, true);
+  if (auto status = apply_equalities(programs, true); !status) {
+    return status.error();
+  }
   if (programs.drawing == Drawing::matched) {
     relate_places(programs, programs.draws);
   }

@@ -1,6 +1,8 @@
 // What the manifest says: outputs, expect, given, globs, meshes, ties and contradictions.
 #include <doctest/doctest.h>
 
+#include <tuple>
+
 #include "world.h"
 
 namespace entangle::infer::test {
@@ -182,12 +184,93 @@ TEST_CASE("what two expressions for one input have in common is equal") {
   const Verdict result = verdict(test);
   CHECK(result.kind == VerdictKind::refines);
   CHECK(only_output(result).relations == Strings{"concat(r0.y, r1.y, r2.y; 0)"});
-  // Only one of them says nothing of the other rank; in this order they say that all blocks are equal.
+  // Only one of them says nothing of the other rank; in this order they would say that all blocks are equal.
   const std::string both = test.manifest;
   test.manifest = replaced(both, ", \"concat(r1.w, r2.w; 0)\"", "");
   CHECK(outcome(test) == "unproved");
   test.manifest = replaced(both, "concat(r1.w, r2.w; 0)", "concat(r2.w, r1.w; 0)");
+  CHECK(outcome(test) == "relation/claimed-twice");
+}
+
+// Otherwise they would say of the program's values what the program does not.
+TEST_CASE("all relations of an input give an element of a rank the same place") {
+  const std::string product =
+      "in x: f32[2, 4]\nin w: f32[4, 4]\n%sy = aten.mm.default(%x, %w1): f32[2, 4]\nout y";
+  const std::string turned = "w1 = aten.t.default(%w): f32[4, 4]\n";
+  Case test{replaced(replaced(product, "%s", ""), "%w1", "%w"), copies(2, replaced(product, "%s", turned)),
+            "inputs:\n  x: Replicate\n  w: [r0.w, \"transpose(r0.w; [1, 0])\"]\nexpect:\n  y: r0.y\n", "",
+            ""};
+  CHECK(outcome(test) == "relation/claimed-twice");
+  test.manifest = replaced(test.manifest, "[r0.w, \"transpose(r0.w; [1, 0])\"]", "Replicate");
+  CHECK(outcome(test) == "unproved");
+  // Likewise of what is assumed to be equal.
+  test.sequential =
+      "in x: f32[2, 4]\nin w: f32[4, 4]\nin v: f32[4, 4]\ny = aten.mm.default(%x, %w): f32[2, "
+      "4]\nz = aten.mm.default(%x, %v): f32[2, 4]\nout y, z";
+  test.manifest =
+      "assume: [\"w == v\"]\ninputs:\n  x: Replicate\n  w: Replicate\n  v: \"transpose(r0.w; [1, 0])\"\n";
+  CHECK(outcome(test) == "relation/claimed-twice");
+}
+
+TEST_CASE("listed numbers that are said to be equal are") {
+  for (const auto& [type, one, other] :
+       {std::tuple{"f32[4]", "[1, 2, 3, 4]", "[1, 2, 3, 5]"},
+        std::tuple{"f32[2, 2]", "[[1, 2], [3, 4]]", "[[1, 2], [4, 3]]"},
+        std::tuple{"i64[4]", "[7, 7, 7, 7]", "[7, 7, 7, 8]"}, std::tuple{"f32[]", "3", "5"}}) {
+    CAPTURE(std::string(type));
+    const auto program = [&, type = std::string(type)](const std::string& value) {
+      return "in x: " + type + " | \"value\": " + value + "\nin t: " + type +
+             "\ny = aten.mul.Tensor(%x, %t): " + type + "\nout y";
+    };
+    const std::string inputs = "inputs:\n  x: Replicate\n  t: Replicate\nexpect:\n  y: Replicate\n";
+    Case test{program(one), {program(one), program(other)}, inputs, "", ""};
+    CHECK(outcome(test) == "infer/contradiction");
+    test.ranks = copies(2, program(other));
+    CHECK(outcome(test) == "infer/contradiction");
+    test.ranks = copies(2, program(one));
+    CHECK(outcome(test) == "refines");
+    test.sequential = program(other);
+    test.manifest = replaced(inputs, "x: Replicate", "x: [r0.x, r1.x]");
+    const auto error = run(test);
+    REQUIRE(!error.ok());
+    CHECK(error.error().id == "infer/contradiction");
+    CHECK(error.error().span.line > 0);
+  }
+  // Of tensors that an assumption equates, and of one that is given.
+  const std::string two =
+      "in x: f32[3]\nc = constant(; value=[1, 2, 3]): f32[3]\nd = constant(; value=[3, 2, 1]): f32[3]\n"
+      "h = mylib.a.default(%x): f32[3]\nu = aten.mul.Tensor(%h, %c): f32[3]\ny = aten.mul.Tensor(%u, %d): "
+      "f32[3]\nout y";
+  Case test{two, {two}, "assume: [\"c == d\"]\ninputs:\n  x: r0.x\n", "", ""};
+  CHECK(outcome(test) == "infer/contradiction");
+  test.manifest = "inputs:\n  x: r0.x\ngiven:\n  c: r0.d\n";
+  CHECK(outcome(test) == "infer/contradiction");
+  test.manifest = "inputs:\n  x: r0.x\ngiven:\n  c: r0.c\n";
   CHECK(outcome(test) == "refines");
+}
+
+// Nothing else can make such tensors equal.
+TEST_CASE("a lemma that equates tensors of different types is an error with its place") {
+  const std::string rules =
+      "include \"aten.rules\";\n"
+      "op squash(x: tensor; alpha: scalar) { shape x.shape; dtype x.dtype; value i => x[i] * alpha; }\n"
+      "lower lib.squash.default(x: tensor, alpha: scalar): squash(x; alpha);\n";
+  const std::string program = "in x: f32[%n, 3]\ny = lib.squash.default(%x, 2): f32[%n, 3]\nout y";
+  Case test{replaced(program, "%n", "4"), copies(2, replaced(program, "%n", "2")), "inputs:\n  x: Shard(0)\n",
+            "", ""};
+  for (const char* side :
+       {"concat([squash(x; alpha) for x in xs]; 1)", "cast(concat([squash(x; alpha) for x in xs]; 0); bf16)",
+        "slice(concat([squash(x; alpha) for x in xs]; 0); 0, 0, 1)",
+        "transpose(concat([squash(x; alpha) for x in xs]; 0); [1, 0])"}) {
+    CAPTURE(std::string(side));
+    test.rules =
+        rules + "lemma sq(xs: tensor+, alpha: scalar): squash(concat(xs; 0); alpha) => " + side + ";\n";
+    const auto wrong = run(test);
+    REQUIRE(!wrong.ok());
+    CHECK(wrong.error().id == "infer/false-lemma");
+    CHECK(wrong.error().span.line == 4);
+    CHECK(wrong.error().message.find("the lemma `sq` is false") == 0);
+  }
 }
 
 TEST_CASE("input relations name inputs only") {

@@ -242,8 +242,15 @@ TEST_CASE("elements are used once") {
   CHECK(x("\"transpose(concat(transpose(slice(r0.x; 0, 0, 2); [1, 0]), transpose(concat(r1.x, slice(r0.x; 0, "
           "2, 4); 0); [1, 0]); 1); [1, 0])\"") == "no error");
   CHECK(x("\"add_n(concat(r0.x, r1.x; 0), concat(r1.x, r0.x; 0))\"") == "used-twice");
-  // Alternatives may use the same elements: each is a statement of its own.
-  CHECK(x("[\"concat(r0.x, r1.x; 0)\", \"concat(r1.x, r0.x; 0)\"]") == "no error");
+  // Alternatives may use the same elements, at the same places.
+  CHECK(x("[\"concat(r0.x, r1.x; 0)\", \"concat(slice(r0.x; 0, 0, 1), slice(r0.x; 0, 1, 4), r1.x; 0)\"]") ==
+        "no error");
+  CHECK(x("[\"transpose(concat(transpose(r0.x; [1, 0]), transpose(r1.x; [1, 0]); 1); [1, 0])\", "
+          "\"transpose(concat(transpose(r0.x; [1, 0]), slice(transpose(r1.x; [1, 0]); 1, 0, 3), "
+          "slice(transpose(r1.x; [1, 0]); 1, 3, 4); 1); [1, 0])\"]") == "no error");
+  CHECK(x("[\"concat(r0.x, r1.x; 0)\", \"concat(r0.x, slice(r1.x; 0, 2, 4), slice(r1.x; 0, 0, 2); 0)\"]") ==
+        "claimed-twice");
+  CHECK(x("[\"concat(r0.x, r1.x; 0)\", \"concat(r1.x, r0.x; 0)\"]") == "claimed-twice");
   // Negative axes are counted from the end.
   CHECK(x("\"concat(r0.x, r1.x; -2)\"") == "no error");
 }
