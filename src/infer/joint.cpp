@@ -156,21 +156,47 @@ TermId Joint::build(const relation::CleanTerm& clean, const std::vector<TermId>&
 }
 
 Joint::Constant Joint::find_constancy(TermId root) {
-  constant_[root] = Constant::no;  // while it is asked for: a class may hold itself
-  return constant_[root] = is_constant(root, 0) ? Constant::yes
-                           : is_computed(root)  ? Constant::computed
-                                                : Constant::no;
+  std::vector<Asked> asked;
+  const auto ask = [&](TermId id) {
+    constant_[id] = Constant::no;  // while it is asked for: a class may hold itself
+    if (is_constant(id, 0)) {
+      constant_[id] = Constant::yes;
+    } else {
+      asked.push_back({id, graph_.first_node(id), 0});
+    }
+  };
+  ask(root);
+  while (!asked.empty()) {
+    if (const TermId operand = next_unknown(asked.back()); operand != kNoTerm) {
+      ask(operand);
+    } else {
+      asked.pop_back();
+    }
+  }
+  return constant_[root];
 }
 
-bool Joint::is_computed(TermId id) {
-  return std::ranges::any_of(members(id), [&](TermId member) {
-    if ((traits(member) & (kLeaf | kRandom | kDrawn)) != 0) {
-      return false;
+TermId Joint::next_unknown(Asked& asked) {
+  for (; asked.member != kNoTerm; asked.member = graph_.next_node(asked.member), asked.operand = 0) {
+    const auto children = graph_.original(asked.member).children;
+    if (children.empty() || (traits(asked.member) & (kLeaf | kRandom | kDrawn)) != 0) {
+      continue;
     }
-    const auto children = graph_.original(member).children;
-    return !children.empty() &&
-           std::ranges::all_of(children, [&](TermId child) { return of_constants(child); });
-  });
+    for (; asked.operand < children.size(); ++asked.operand) {
+      const TermId operand = graph_.find(children[asked.operand]);
+      if (!is_known(operand)) {
+        return operand;
+      }
+      if (constant_[operand] == Constant::no) {
+        break;
+      }
+    }
+    if (asked.operand == children.size()) {
+      constant_[asked.id] = Constant::computed;
+      return kNoTerm;
+    }
+  }
+  return kNoTerm;
 }
 
 bool Joint::is_constant(TermId id, int depth) {

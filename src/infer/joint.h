@@ -218,12 +218,23 @@ class Joint {
   Constant constancy(TermId id) {
     refresh();
     const TermId root = graph_.find(id);
+    return is_known(root) ? constant_[root] : find_constancy(root);
+  }
+  bool is_known(TermId root) const {
     // What became one scalar since need not have been merged with anything.
-    const bool known = constant_[root] == Constant::yes ||
-                       (constant_[root] != Constant::unknown && !graph_.is_uniform(root));
-    return known ? constant_[root] : find_constancy(root);
+    return constant_[root] == Constant::yes ||
+           (constant_[root] != Constant::unknown && !graph_.is_uniform(root));
   }
   Constant find_constancy(TermId root);
+  // A class that is asked for: the application that is looked at, and its operand. (Programs are deep: this
+  // is no recursion.)
+  struct Asked {
+    TermId id = kNoTerm;
+    TermId member = kNoTerm;
+    std::size_t operand = 0;
+  };
+  // The next operand that has to be known first; kNoTerm when it is known how the class is.
+  TermId next_unknown(Asked& asked);
   std::uint8_t traits(TermId term) {
     refresh();
     return traits_[term] != 0 ? traits_[term] : traits_[term] = find_traits(term);
@@ -231,7 +242,6 @@ class Joint {
   std::uint8_t find_traits(TermId term) const;
   TermId find_other(TermId of, TermId term);
   bool is_constant(TermId id, int depth);
-  bool is_computed(TermId id);
 
   EGraph& graph_;
   IdPool ids_;

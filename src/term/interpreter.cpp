@@ -13,8 +13,9 @@ using tensor::Attr;
 
 namespace {
 
+// Numbers that are too long to go on with are not defined.
 Maybe from_scalar(std::optional<Scalar> scalar) {
-  if (!scalar) return std::nullopt;
+  if (!scalar || !scalar->is_short()) return std::nullopt;
   return Value(Attr::of(*scalar));
 }
 

@@ -192,5 +192,40 @@ TEST_CASE("time that has run out is no proof") {
   CHECK(has(result.limits, "time limit reached"));
 }
 
+std::string chain(const std::string& first, const std::string& step, int length) {
+  std::string result = "in x: f32[4]\n" + first + "\n";
+  for (int k = 1; k <= length; ++k) {
+    result +=
+        "n" + std::to_string(k) + " = " + replaced(step, "%p", "%n" + std::to_string(k - 1)) + ": f32[4]\n";
+  }
+  return result + "y = aten.add.Tensor(%x, %n" + std::to_string(length) + "): f32[4]\nout y";
+}
+
+TEST_CASE("programs may be very long") {
+  constexpr int kLength = 100'000;
+  for (const char* first : {"n0 = aten.relu.default(%x): f32[4]", "n0 = aten.sin.default(%c): f32[4]"}) {
+    CAPTURE(std::string(first));
+    const std::string program =
+        "c = aten.arange.default(4): i64[4]\n" + chain(first, "aten.exp.default(%p)", kLength);
+    const std::string other = replaced(program, "%n50000)", "%n49999)");
+    Case test{program, {program, program}, "inputs:\n  x: Replicate\nexpect:\n  y: Replicate\n", "", ""};
+    CHECK(outcome(test) == "refines");
+    test.ranks[1] = other;
+    CHECK(outcome(test) == "unproved");
+  }
+}
+
+TEST_CASE("constants may grow without end") {
+  const std::string program = chain("n0 = aten.full.default([4], 3): f32[4]", "aten.mul.Tensor(%p, %p)", 100);
+  Case test{program, {program, program}, "inputs:\n  x: Replicate\nexpect:\n  y: Replicate\n", "", ""};
+  CHECK(outcome(test) == "refines");
+  test.ranks[1] = replaced(program, "[4], 3)", "[4], 2)");
+  CHECK(outcome(test) == "unproved");
+  // Short ones are known.
+  test.sequential = chain("n0 = aten.full.default([4], 3): f32[4]", "aten.mul.Tensor(%p, %p)", 5);
+  test.ranks = copies(2, "in x: f32[4]\ny = aten.add.Tensor(%x, 1853020188851841): f32[4]\nout y");
+  CHECK(outcome(test) == "refines");
+}
+
 }  // namespace
 }  // namespace entangle::infer::test

@@ -236,4 +236,16 @@ TEST_CASE("random scalars agree with rational arithmetic at random points") {
   CHECK(compared > 4000);
 }
 
+TEST_CASE("a number that is squared again and again is too long at some time") {
+  Scalar number = Scalar::ratio(3, 7);
+  int squarings = 0;
+  for (; number.is_short(); ++squarings) {
+    number = (number * number).value();
+  }
+  CHECK(squarings == 13);  // 2^13 (log2 3 + log2 7) > 2^15
+  CHECK(Scalar::from_decimal_text("1e5000")->is_short());
+  CHECK(Scalar::from_decimal_text("-1.5e-5000")->is_short());
+  CHECK(Scalar::infinity().is_short());
+}
+
 }  // namespace entangle::sym

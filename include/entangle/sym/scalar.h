@@ -50,6 +50,9 @@ class Scalar {
 
   // q of q * P/Q; for infinities, 1 or -1.
   mpq_class coefficient() const;
+  // Whether it takes a few thousand digits at most. (Exact numbers that are squared again and again double in
+  // length each time.)
+  bool is_short() const;
   // P and Q of q * P/Q, without the rational factor.
   Int numerator() const { return numerator_; }
   Int denominator() const { return denominator_; }
