@@ -26,6 +26,44 @@ std::set<TermId> Lowerer::bases(std::uint32_t rank, NodeIndex node) const {
   return result;
 }
 
+// Its bases, but constants by names of their own: a node made one if none of its operands holds it.
+std::set<TermId> Lowerer::memory(std::uint32_t rank, NodeIndex node) {
+  RankState& state = ranks_[rank];
+  std::set<TermId> result;
+  for (const TermId base : bases(rank, node)) {
+    const term::NodeView view = target_.original(base);
+    if (view.op == rules::kNoOp || !view.children.empty()) {
+      result.insert(base);
+      continue;
+    }
+    bool made = true;
+    const auto call = [&](TermId name) {
+      state.constants[node].emplace_back(base, name);
+      result.insert(name);
+      made = false;
+    };
+    for_each_operand(node_of(rank, node), [&](NodeIndex operand) {
+      bool named = false;
+      if (const auto held = state.constants.find(operand); held != state.constants.end()) {
+        for (const auto& [constant, name] : std::vector(held->second)) {
+          if (target_.find(constant) == base) {
+            call(name);
+            named = true;
+          }
+        }
+      }
+      // Of what has become a constant since it was held it is not known which.
+      if (!named && bases(rank, operand).contains(base)) {
+        call(base);
+      }
+    });
+    if (made) {
+      call(--state.last_constant);
+    }
+  }
+  return result;
+}
+
 // Says what the nodes before `end` hold, as far as it is not said yet.
 void Lowerer::hold_nodes(std::uint32_t rank, NodeIndex end) {
   RankState& state = ranks_[rank];
@@ -39,7 +77,7 @@ void Lowerer::hold_nodes(std::uint32_t rank, NodeIndex end) {
   state.renewed.clear();
   while (state.aliases.held() < end) {
     const NodeIndex node = state.aliases.held();
-    state.aliases.hold(node, bases(rank, node));
+    state.aliases.hold(node, memory(rank, node));
     if (lowered_.nodes[rank][node].kind == Kind::pick) {
       const NodeIndex source = node_of(rank, node).args[0].ref()->node;
       if (state.aliases.linked(source)) {

@@ -71,6 +71,10 @@ bool looks_at_all(const rules::Expr& expr, rules::Slot parameter) {
   const auto looks = [&](const rules::Expr& part) { return looks_at_all(part, parameter); };
   return std::ranges::any_of(expr.args, looks) || std::ranges::any_of(expr.attrs, looks);
 }
+bool looks_at_all(const rules::Lowering& lowering, const rules::Parameter& parameter) {
+  return looks_at_all(lowering.body, parameter.slot) ||
+         (lowering.condition && looks_at_all(*lowering.condition, parameter.slot));
+}
 
 }  // namespace
 
@@ -330,12 +334,14 @@ bool Lowerer::accept_collective(const std::vector<Member>& members, const rules:
   return true;
 }
 
-// What is not a tensor or a list must be the same on all members, but for the group.
+// What is not a tensor or a list must be the same on all members, but for the group, and for what the
+// declaration looks at of all members together.
 bool Lowerer::consistent(const std::vector<Member>& members, const rules::Lowering& lowering,
                          const std::vector<Frame>& frames) {
   for (const rules::Parameter& parameter : lowering.parameters) {
     const Base base = parameter.type.base;
-    if (parameter.type.is_list() || base == Base::tensor || base == Base::operand || base == Base::group) {
+    if (parameter.type.is_list() || base == Base::tensor || base == Base::operand || base == Base::group ||
+        looks_at_all(lowering, parameter)) {
       continue;
     }
     const std::optional<tensor::Attr> first = frames[0].slots[parameter.slot]->to_attr();
@@ -357,8 +363,7 @@ Truth Lowerer::same_lists(const std::vector<Member>& members, const rules::Lower
   for (const rules::Parameter& parameter : lowering.parameters) {
     const Base base = parameter.type.base;
     if (!parameter.type.is_list() || base == Base::tensor || base == Base::operand ||
-        looks_at_all(lowering.body, parameter.slot) ||
-        (lowering.condition && looks_at_all(*lowering.condition, parameter.slot))) {
+        looks_at_all(lowering, parameter)) {
       continue;
     }
     const std::optional<tensor::Attr> first = frames[0].slots[parameter.slot]->to_attr();

@@ -101,6 +101,7 @@ class Lowerer {
   void spoil(std::uint32_t rank, NodeIndex node, const rules::Lowering* by);
   void retire(std::uint32_t rank, NodeIndex node);
   std::vector<NodeIndex> sharing(std::uint32_t rank, NodeIndex node, const std::vector<NodeIndex>& operands);
+  std::set<TermId> memory(std::uint32_t rank, NodeIndex node);
   void hold_nodes(std::uint32_t rank, NodeIndex end);
   bool needed_after(std::uint32_t rank, NodeIndex node, NodeIndex earlier) const;
   std::set<TermId> bases(std::uint32_t rank, NodeIndex node) const;

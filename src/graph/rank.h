@@ -86,6 +86,9 @@ struct RankState {
   std::map<NodeIndex, std::vector<TermId>> stale;  // what is left of tensors that were changed in place
   // For operators that change their operands; none of it is kept up to date before the first.
   Aliases aliases;
+  // Of nodes that hold constants: what each constant is called there. (Equal constants share no memory.)
+  std::map<NodeIndex, std::vector<std::pair<TermId, TermId>>> constants;
+  TermId last_constant = kNoTerm;  // names are given downwards
   std::vector<NodeIndex> renewed;  // nodes that have other terms than when they were held there
   std::size_t seen_merges = 0;
   std::vector<NodeIndex> last_use;  // of each node the last that names it; of outputs beyond all

@@ -207,6 +207,22 @@ TEST_CASE("messages are matched by source, destination and tag, in order") {
   CHECK(deadlock.result.mismatch->what == What::deadlock);
 }
 
+TEST_CASE("ranks may give different numbers where the declaration looks at all of them") {
+  const auto weighted = [](const std::string& weight) {
+    return kX + "," + call("y", "c.weighted", ref("x") + ", " + weight + R"(, "tp")");
+  };
+  const Several ranks({weighted("0.25"), weighted("0.75")});
+  REQUIRE(!ranks.result.mismatch);
+  for (const std::size_t rank : {0, 1}) {
+    CHECK(ranks.print(rank, "y") == "add_n(scale(r0.x; 1/4), scale(r1.x; 3/4))");
+  }
+  const auto broadcast = [](const std::string& source) {
+    return kX + "," + call("y", "c.broadcast", ref("x") + ", " + source + R"(, "tp")");
+  };
+  CHECK(!Several({broadcast("1"), broadcast("1")}).result.mismatch);
+  CHECK(Several({broadcast("0"), broadcast("1")}).result.mismatch);
+}
+
 TEST_CASE("collectives in place: what is changed is a result, the old name is not used any more") {
   const std::string both = "[[2, 4], [2, 4]]";
   const std::string one = kX + "," +

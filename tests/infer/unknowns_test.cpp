@@ -46,6 +46,32 @@ TEST_CASE("random, stateful and in-place operators block what depends on them") 
   CHECK(random.opaque == Strings{"aten.rand_like.default: `aten.rand_like.default` is random"});
 }
 
+// Equal constants are one term, but not one piece of memory.
+TEST_CASE("a constant that is changed in place is not any other") {
+  const std::string begin =
+      "in x: f32[2, 3]\none = aten.ones_like.default(%x): f32[2, 3]\nm = aten.add.Tensor(%x, %one): f32[2, "
+      "3]\n"
+      "e = aten.empty_like.default(%x): f32[2, 3]\nf = aten.fill_.Scalar(%e, 1): f32[2, 3]\n"
+      "v = aten.view.default(%one, [2, 3]): f32[2, 3]\n";
+  const std::string end = "z = aten.exp.default(%s): f32[2, 3]\nout y, z";
+  const auto outcome_of = [&](const std::string& changed, const std::string& used) {
+    const std::string program = begin + "s = aten.sub_.Tensor(" + changed +
+                                ", %x): f32[2, 3]\ny = aten.mul.Tensor(%m, " + used + "): f32[2, 3]\n" + end;
+    return outcome({program, copies(2, program),
+                    "inputs:\n  x: Replicate\nexpect:\n  y: Replicate\n  z: Replicate\n", "", ""});
+  };
+  CHECK(outcome_of("%f", "%one") == "refines");
+  CHECK(outcome_of("%f", "%v") == "refines");
+  CHECK(outcome_of("%v", "%f") == "refines");
+  CHECK(outcome_of("%one", "%f") == "refines");
+  for (const auto& [changed, used] :
+       {std::pair{"%f", "%f"}, std::pair{"%f", "%e"}, std::pair{"%v", "%one"}, std::pair{"%one", "%v"},
+        std::pair{"%v", "%v"}, std::pair{"%e", "%f"}}) {
+    CAPTURE(std::string(changed) + " " + used);
+    CHECK(outcome_of(changed, used) == "unproved");
+  }
+}
+
 TEST_CASE("every random operator of aten blocks") {
   for (const char* call : {"aten.randint_like.default(%x, 3)",
                            "aten.randint_like.low_dtype(%x, 1, 3)",
