@@ -247,6 +247,8 @@ std::string render(const Diagnostic& diagnostic) {
 
 // Of a pipe it is not known that it ends.
 constexpr std::size_t kMostOfPipe = std::size_t{1} << 30U;
+// Places in a text are numbers of 32 bits.
+constexpr std::size_t kMostOfFile = (std::size_t{1} << 32U) - 1;
 
 Result<std::string> read_file(const std::string& path) {
   const auto failed = [&](const std::string& reason) {
@@ -265,6 +267,9 @@ Result<std::string> read_file(const std::string& path) {
   const bool pipe = S_ISFIFO(status.st_mode);
   if (!pipe && !S_ISREG(status.st_mode)) return failed("it is neither a file nor a pipe");
   if (pipe && ::fcntl(file, F_SETFL, 0) != 0) return failed(std::strerror(errno));
+  const auto too_large = [&](std::size_t size) { return !pipe && size > kMostOfFile; };
+  const char* const kTooLarge = "it is larger than 4 GiB";
+  if (too_large(static_cast<std::size_t>(std::max<off_t>(status.st_size, 0)))) return failed(kTooLarge);
   // The size is a hint: pipes have none, and files may grow.
   std::string text(static_cast<std::size_t>(std::max<off_t>(status.st_size, 0)) + 1, '\0');
   std::size_t size = 0;
@@ -275,6 +280,7 @@ Result<std::string> read_file(const std::string& path) {
     if (got == 0) break;
     size += static_cast<std::size_t>(got);
     if (pipe && size > kMostOfPipe) return failed("more than 1 GiB comes out of this pipe");
+    if (too_large(size)) return failed(kTooLarge);
     if (size == text.size()) text.resize(2 * size);
   }
   if (pipe && size == 0) return failed("nothing comes out of this pipe");

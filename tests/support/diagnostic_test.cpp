@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -183,6 +184,18 @@ TEST_CASE("hashes are the same in every run") {
   CHECK(hash_bytes("s0") != hash_bytes("s1"));
   CHECK(hash_combine(1, 2) != hash_combine(2, 1));
   static_assert(mix(1) != mix(2));
+}
+
+TEST_CASE("files whose places would not fit 32 bits are not read") {
+  const auto path = std::filesystem::temp_directory_path() / "entangle-large.json";
+  std::ofstream(path) << "{}";
+  CHECK(read_file(path.string()).ok());
+  std::filesystem::resize_file(path, std::uintmax_t{1} << 32U);  // takes no room
+  const Result<std::string> large = read_file(path.string());
+  std::filesystem::remove(path);
+  REQUIRE_FALSE(large.ok());
+  CHECK(large.error().id == "support/cannot-read");
+  CHECK(large.error().message.ends_with("it is larger than 4 GiB"));
 }
 
 }  // namespace entangle::support
