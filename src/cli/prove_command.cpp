@@ -74,6 +74,11 @@ class Prove {
     if (!names_exist(rules, claims)) return ExitCode::bad_input;
     if (!open_cache()) return ExitCode::bad_input;
     collect(rules, claims);
+    if (tasks_.empty()) {
+      std::cerr << support::render(support::error(
+          "cli/nothing-to-prove", {}, "the rules declare no lemma, and no operator with anything to prove"));
+      return ExitCode::bad_input;
+    }
     if (!look_up(rules)) return ExitCode::bad_input;
     work(rules, claims);
     for (const Task& task : tasks_) {

@@ -235,6 +235,9 @@ Counterexample Replayer::shown(const Instance& instance, const Leaves& leaves) {
     text += "  " + terms.label(leaf) + " : " + tensor::to_string(terms.type(leaf)) + " = " +
             eval::to_string(leaves.at(leaf)) + "\n";
   }
+  for (const eval::Interpreter::Made& one : made_up.made_up()) {
+    if (!one.known) text += "  `" + one.function + "` may be any function: no law says more of it\n";
+  }
   const auto side = [&](const char* name, TermId id) {
     const Array* value = interpreter.value(id);
     text += std::string("  ") + name + terms.print(id) + " : " + tensor::to_string(terms.type(id));

@@ -439,6 +439,10 @@ Typed Expressions::reduction(const Node& node, Builtin builtin) {
   expr.binders.push_back(scope_.back().slot);
   expr.binder_names.push_back(slots_[expr.binders.back()].name);
   Typed body = resolve(item.parts[1]);
+  if (!is_any(body.ty.type) && !is_number(body.ty.type) && body.ty.type.base != Base::boolean) {
+    report(id::type, body.expr.span, "`" + expr.name + "` is of numbers, this is " + describe(body.ty.type),
+           body.ty.type.base == Base::tensor && body.ty.type.depth == 0 ? "an element of it is `x[i]`" : "");
+  }
   expr.args.push_back(std::move(bound.expr));
   expr.args.push_back(std::move(body.expr));
   leave(mark);

@@ -205,7 +205,11 @@ void Resolver::collect_operator(const syntax::OperatorText& text, Span span) {
   op.tensors.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(tensors));
   op.attributes.assign(all.begin() + static_cast<std::ptrdiff_t>(tensors), all.end());
   std::size_t lists = 0;
-  for (const Parameter& p : op.tensors) {
+  for (Parameter& p : op.tensors) {
+    const auto& written = text.parameters.before[static_cast<std::size_t>(&p - op.tensors.data())];
+    // Of a type that there is not, which has been said.
+    if (written.type && p.type.base == Base::any && written.type->base.text != "any")
+      p.type.base = Base::tensor;
     const bool typed =
         text.parameters.before[static_cast<std::size_t>(&p - op.tensors.data())].type.has_value();
     if (typed && (p.type.base != Base::tensor || p.type.depth > 1)) {

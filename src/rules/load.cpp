@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "entangle/support/output_file.h"
 #include "entangle/support/parallel.h"
 #include "rules/load.h"
 #include "rules/parser.h"
@@ -283,14 +284,76 @@ bool has_errors(const std::vector<support::Diagnostic>& diagnostics) {
                              [](const auto& d) { return d.severity == support::Severity::error; });
 }
 
-Loaded finish(Loader loader) {
+// The name between the last backticks of a message.
+std::string named_in(const std::string& message) {
+  const std::size_t end = message.rfind('`');
+  const std::size_t begin = end == std::string::npos || end == 0 ? end : message.rfind('`', end - 1);
+  return begin == std::string::npos ? std::string() : message.substr(begin + 1, end - begin - 1);
+}
+
+// The rule files in these folders, by how an `include` names them.
+std::map<std::string, std::string> library_files(const std::vector<std::string>& folders) {
+  std::map<std::string, std::string> result;
+  for (const std::string& folder : folders) {
+    std::error_code error;
+    for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+      if (entry->path().extension() != ".rules") continue;
+      support::Result<std::string> text = support::read_file(entry->path().string());
+      if (!text) continue;
+      result.emplace(entry->path().lexically_relative(folder).generic_string(), std::move(*text));
+    }
+  }
+  return result;
+}
+
+// Whether the file declares something that is applied to operands.
+bool declares(const std::string& text, const std::string& name) {
+  for (const char* word : {"op ", "def ", "predicate "}) {
+    const std::string declaration = word + name + "(";
+    if (text.starts_with(declaration) || text.find("\n" + declaration) != std::string::npos) return true;
+  }
+  return false;
+}
+
+// What is known by no name may be declared in a library file that is not included: said once for each file.
+// After a mistake in the text, or where a file is missing, its declaration is most often what is lacking, and
+// nothing is said.
+void explain_unknown_names(const std::vector<std::string>& folders, bool incomplete,
+                           std::vector<support::Diagnostic>& diagnostics) {
+  const auto unknown = [](const support::Diagnostic& d) { return d.id == id::unknown_operator; };
+  if (incomplete) {
+    std::erase_if(diagnostics, unknown);
+    return;
+  }
+  if (std::ranges::none_of(diagnostics, unknown)) return;
+  const std::map<std::string, std::string> files = library_files(folders);
+  std::set<std::string> suggested;
+  std::erase_if(diagnostics, [&](support::Diagnostic& diagnostic) {
+    if (!unknown(diagnostic) || !diagnostic.message.starts_with("unknown operator ")) return false;
+    const std::string name = named_in(diagnostic.message);
+    const auto found =
+        std::ranges::find_if(files, [&](const auto& file) { return declares(file.second, name); });
+    if (found == files.end()) return false;
+    diagnostic.suggestion =
+        "`" + name + "` is declared in " + found->first + ": add `include \"" + found->first + "\";`";
+    return !suggested.insert(found->first).second;
+  });
+}
+
+Loaded finish(Loader loader, const std::vector<std::string>& folders) {
   Loaded result;
+  const bool incomplete = std::ranges::any_of(loader.diagnostics, [](const support::Diagnostic& d) {
+    return d.severity == support::Severity::error &&
+           (d.id == id::syntax || d.id == id::include || d.id == id::too_large);
+  });
   std::vector<support::Diagnostic> found;
   std::shared_ptr<const RuleSet> rules = Resolver(loader.files, Bodies::shared, found).run();
   if (has_errors(found)) {
     found.clear();
     rules = Resolver(loader.files, Bodies::anew, found).run();
   }
+  explain_unknown_names(folders, incomplete, found);
   std::move(found.begin(), found.end(), std::back_inserter(loader.diagnostics));
   std::map<support::FileId, std::size_t> order;
   for (const syntax::File& file : loader.files) order.emplace(file.file, order.size());
@@ -315,7 +378,7 @@ Loaded load_rules(const std::vector<std::string>& paths, const std::vector<std::
   Loader loader(folders);
   loader.add_paths(paths);
   absent = std::move(loader.absent);
-  return finish(std::move(loader));
+  return finish(std::move(loader), folders);
 }
 
 Loaded load_rules(const std::vector<std::string>& paths, const std::vector<std::string>& folders) {
@@ -335,7 +398,7 @@ Loaded load_rules_text(const std::string& name, const std::string& text,
                        const std::vector<std::string>& folders) {
   Loader loader(folders);
   loader.add_text(name, text);
-  return finish(std::move(loader));
+  return finish(std::move(loader), folders);
 }
 
 }  // namespace entangle::rules

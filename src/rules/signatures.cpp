@@ -147,6 +147,14 @@ void Signatures::default_values(std::vector<Parameter>& parameters, const syntax
       Type expected = parameter.type;
       if (expected.base == Base::operand && expected.depth == 0) expected.base = Base::scalar;
       parameter.default_value = expressions.want(*written.default_value, expected);
+      const Expr& value = *parameter.default_value;
+      const bool none = value.kind == ExprKind::literal && value.value.is_none();
+      if (none && !expected.optional && expected.base != Base::any) {
+        report(id::type, value.span,
+               "`" + parameter.name + "` cannot be None: its type is `" + to_string(parameter.type) + "`",
+               "a parameter that may be None has a type with a question mark: `" + parameter.name + ": " +
+                   to_string(parameter.type) + "? = none`");
+      }
     }
   }
 }

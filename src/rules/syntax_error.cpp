@@ -70,9 +70,28 @@ std::string found(const Source& source, const antlr4::Token* token) {
   return ticked(source.text_of(token));
 }
 
+// Whether both sides of a lemma have begun where the error is.
+bool two_sides(const Source& source, antlr4::TokenStream* stream) {
+  for (std::size_t at = stream->index(); at-- > 0;) {
+    const std::string_view text = source.text_of(stream->get(at));
+    if (text == "=>" || text == "==") return true;
+    if (text == ";" || text == "lemma" || text == "axiom") return false;
+  }
+  return false;
+}
+
 // What somebody coming from another language meant.
-std::string hint(const Source& source, const antlr4::Token* token, const std::string& expected) {
+std::string hint(const Source& source, const antlr4::Token* token, const std::string& expected,
+                 const std::string& declaration, bool clause, antlr4::TokenStream* stream) {
   const std::string_view text = source.text_of(token);
+  const bool lemma = declaration == "the lemma" || declaration == "the axiom";
+  if (text == "=" && lemma && !two_sides(source, stream))
+    return "the two sides of a lemma are separated by `=>` or `==`";
+  if (text == "if" && lemma) return "the condition of a lemma follows `when`";
+  if ((text == "->" || text == "=>") && clause) {
+    return "the result's axis stands first: `k <- x.k`";
+  }
+  if (expected == "`in`") return "`let name = value in expression`";
   if (text == "=") return "`==` compares; `=` gives a named attribute, a default or a definition";
   if (text == "->") return "the two sides of a lemma are separated by `=>` or `==`";
   if (text == "&") return "write `and`";
@@ -85,6 +104,13 @@ std::string hint(const Source& source, const antlr4::Token* token, const std::st
     return ticked(text) + " is a keyword and cannot be a name";
   }
   return {};
+}
+
+bool inside_clause(const antlr4::RuleContext* context) {
+  while (context != nullptr && context->getRuleIndex() != P::RuleClause) {
+    context = static_cast<const antlr4::RuleContext*>(context->parent);
+  }
+  return context != nullptr;
 }
 
 // The bracket that is open where the error is, when it is on an earlier line.
@@ -156,7 +182,8 @@ void ErrorsInWords::fail(antlr4::Parser* parser) const {
       }
     }
   }
-  std::string suggestion = hint(source_, token, what);
+  std::string suggestion =
+      hint(source_, token, what, describe(source_, context), inside_clause(context), stream);
   if (suggestion.empty() && what == "`}`" && token->getType() == P::NAME) {
     suggestion = support::did_you_mean(source_.text_of(token), {"let", "require", "shape", "dtype", "value",
                                                                 "maps", "reduces", "linear", "because"});

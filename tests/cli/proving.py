@@ -139,6 +139,15 @@ class Prove(Case):
         self.assertEqual([(claim["name"], claim["verdict"]) for claim in report["claims"]],
                          [("add_n: commutative", "proved"), ("scale: linear x", "proved")])
 
+    def test_nothing_to_prove(self):
+        for text in ("", "// nothing\n", "op f(x: tensor);\n"):
+            self.write("empty.rules", text)
+            self.assertIn("the rules declare no lemma", self.prove("empty.rules", code=BAD_INPUT).stderr)
+
+    def test_functions_that_nothing_says_more_of(self):
+        self.write("wave.rules", 'include "small.rules";\nop wave(x: tensor): elementwise;\nlemma waves(x: tensor): wave(scale(x; -1)) => scale(wave(x); -1);\n')
+        self.assertIn("\n  `wave` may be any function: no law says more of it\n", self.prove("wave.rules", "--lemma", "waves", code=VIOLATES).stdout)
+
     def test_values(self):
         # Each element but the first is read one place too far, the first outside.
         self.write("rev.rules", "op rev(x: tensor; d: axis(x)): rearranges { value i => x[i with [d] = x.shape[d] - i[d]]; }\n"

@@ -426,4 +426,70 @@ TEST_CASE("an empty text and one with a byte-order mark and other characters in 
   CHECK(rules->operators()[0].because == "\xc3\xa9t\xc3\xa9 \"x\"");
 }
 
+// What is reported of a text beside the library: the place and the message of each.
+std::vector<std::string> reported(const std::string& text) {
+  std::vector<std::string> result;
+  for (const support::Diagnostic& one :
+       load_rules_text("input.rules", text, {std::string(ENTANGLE_SOURCE_DIR) + "/rules"}).diagnostics) {
+    result.push_back(std::to_string(one.span.line) + ": " + one.message +
+                     (one.suggestion.empty() ? "" : " (" + one.suggestion + ")"));
+  }
+  return result;
+}
+
+TEST_CASE("one mistake is one error") {
+  const std::string op = "op half(x: tensor): free {\n  require rank(x) == 2;\n  shape [x.shape[0]];\n}\n";
+  const std::string uses =
+      "def pair_of(x: tensor) = add_n(half(x), half(scale(x; 2)));\n"
+      "lemma l(x: tensor): half(scale(x; 2)) => scale(half(x); 2);\n";
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string text = "include \"core.rules\";\n" + op + uses;
+    REQUIRE(text.find(from) != std::string::npos);
+    return reported(text.replace(text.find(from), from.size(), to));
+  };
+  CHECK(changed("free", "free").empty());
+  // Of what is broken nothing else is said: neither of the file that is not there, nor of what is not
+  // declared.
+  for (const auto& [from, to] :
+       std::vector<std::pair<std::string, std::string>>{{"include", "inclde"},
+                                                        {"core.rules", "cor.rules"},
+                                                        {"core.rules\"", "core.rules"},
+                                                        {"include", "/* include"},
+                                                        {"free {", "free"},
+                                                        {"require", "requires"},
+                                                        {"shape ", "shap "},
+                                                        {"op half", "operator half"},
+                                                        {"half(x: tensor)", "half(x: tnsor)"}}) {
+    INFO(to);
+    CHECK(changed(from, to).size() == 1);
+  }
+  // A library file that is not included is named once.
+  CHECK(
+      reported(op + uses) ==
+      std::vector<std::string>{"5: unknown operator `add_n` (`add_n` is declared in core.rules: add `include "
+                               "\"core.rules\";`)"});
+}
+
+TEST_CASE("hints for what is written in another way") {
+  const auto only = [](const std::string& text) {
+    const std::vector<std::string> all = reported("include \"core.rules\";\n" + text);
+    REQUIRE(all.size() == 1);
+    return all[0];
+  };
+  CHECK(only("lemma l(x: tensor): exp(x) = x;")
+            .ends_with("(the two sides of a lemma are separated by `=>` or `==`)"));
+  CHECK(only("lemma l(x: tensor, k: int): exp(x) => x when k = 1;").ends_with("or a definition)"));
+  CHECK(only("lemma l(x: tensor, c: scalar): scale(x; c) => x if c == 1;")
+            .ends_with("(the condition of a lemma follows `when`)"));
+  CHECK(only("op f(x: tensor) { maps all(k < rank(x)): k -> x.k; }")
+            .ends_with("(the result's axis stands first: `k <- x.k`)"));
+  CHECK(only("lower f.f(x: tensor): let y = exp(x) (y, y);").ends_with("(`let name = value in expression`)"));
+  CHECK(only("lower f.f(x: tensor; eps: scalar = none): scale(x; eps);") ==
+        "2: `eps` cannot be None: its type is `scalar` (a parameter that may be None has a type with a "
+        "question "
+        "mark: `eps: scalar? = none`)");
+  CHECK(only("op f(x: tensor) { shape []; value i => max(k < 2: x); }") ==
+        "2: `max` is of numbers, this is a tensor (an element of it is `x[i]`)");
+}
+
 }  // namespace entangle::rules

@@ -486,7 +486,10 @@ class Clause {
     const auto* entries = base.as_list();
     if (entries == nullptr || entries->empty()) fail(expr);
     const Int at = int_of(evaluate(expr.args[1]));
-    if (domain_.constant(at)) return (*entries)[place(expr.args[1], entries->size())];
+    if (const auto constant = domain_.constant(at)) {
+      if (*constant < 0 || static_cast<std::size_t>(*constant) >= entries->size()) fail(expr);
+      return (*entries)[static_cast<std::size_t>(*constant)];
+    }
     // The place is not known: a choice on where it is.
     if constexpr (requires { domain_.within(at, at); }) domain_.within(at, integer(entries->size()));
     const std::function<Number(std::size_t)> from = [&](std::size_t k) -> Number {
