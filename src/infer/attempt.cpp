@@ -163,6 +163,15 @@ void judge(Programs& programs, Attempt& attempt, const Engine& engine, const egr
   if (first_failing) {
     attempt.failing =
         localisation.describe(attempt.asked[failing_question].node, attempt.outputs[failing_question]);
+    if (attempt.walk->result().out_of_time) {
+      attempt.failing = Failing{.at = attempt.failing->at,
+                                .stopped = true,
+                                .reason = "of it, and of what is computed from it, nothing is known yet",
+                                .hints = {},
+                                .chain = {},
+                                .operands = attempt.failing->operands,
+                                .considered = {}};
+    }
   }
 }
 

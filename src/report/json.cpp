@@ -68,6 +68,7 @@ Json to_json(const infer::Failing& failing) {
   return {{"tensor", failing.at.tensor},
           {"op", failing.at.op},
           {"loc", failing.at.loc},
+          {"stopped", failing.stopped},
           {"reason", failing.reason},
           {"hints", failing.hints},
           {"chain", to_json(failing.chain)},

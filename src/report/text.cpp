@@ -158,7 +158,7 @@ class Writer {
   }
 
   void failing(const infer::Failing& found) {
-    title("fails at");
+    title(found.stopped ? "stopped by the time limit at" : "fails at");
     places({found.at}, "  ");
     if (!found.reason.empty()) line("  " + found.reason);
     for (const std::string& hint : found.hints) line("  " + hint);

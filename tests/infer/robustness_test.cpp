@@ -190,6 +190,18 @@ TEST_CASE("time that has run out is no proof") {
   const Verdict result = verdict(row.test, {.limits = {}, .time_limit = 0.0, .all_relations = false});
   CHECK(result.kind == VerdictKind::unproved);
   CHECK(has(result.limits, "time limit reached"));
+  REQUIRE(result.failing);
+  CHECK(result.failing->stopped);
+  CHECK(result.failing->at.tensor == "h");
+  CHECK(result.failing->reason == "of it, and of what is computed from it, nothing is known yet");
+  CHECK(result.failing->chain.empty());
+  CHECK(report::to_text(result).find("\nstopped by the time limit at\n") != std::string::npos);
+  row.test.ranks[0] = replaced(row.test.ranks[0], "\"sum\"", "\"avg\"");
+  row.test.ranks[1] = replaced(row.test.ranks[1], "\"sum\"", "\"avg\"");
+  const Verdict wrong = verdict(row.test);
+  REQUIRE(wrong.failing);
+  CHECK_FALSE(wrong.failing->stopped);
+  CHECK(report::to_text(wrong).find("\nfails at\n") != std::string::npos);
 }
 
 std::string chain(const std::string& first, const std::string& step, int length) {

@@ -42,6 +42,8 @@ struct OutputReport {
 
 struct Failing {
   Place at;  // the first tensor of the chain
+  // Time ran out before all was tried: it is where the search was then, and not known to be wrong.
+  bool stopped = false;
   std::string reason;
   std::vector<std::string> hints;  // what the ranks have instead, and what that may mean
   std::vector<Place> chain;        // operators carried unresolved, first to last tried
