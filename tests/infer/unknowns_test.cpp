@@ -70,6 +70,27 @@ TEST_CASE("a constant that is changed in place is not any other") {
     CAPTURE(std::string(changed) + " " + used);
     CHECK(outcome_of(changed, used) == "unproved");
   }
+  // Views of other shapes are other constants.
+  for (const auto& [view, type] :
+       {std::pair{"aten.view.default(%one, [6])", "f32[6]"}, std::pair{"aten.t.default(%one)", "f32[3, 2]"},
+        std::pair{"aten.expand.default(%one, [4, 2, 3])", "f32[4, 2, 3]"},
+        std::pair{"aten.slice.Tensor(%one, 0, 0, 1)", "f32[1, 3]"},
+        std::pair{"aten.select.int(%one, 0, 0)", "f32[3]"}}) {
+    CAPTURE(std::string(view));
+    const auto outcome_with = [&, view = std::string(view), type = std::string(type)](
+                                  const std::string& changed, const std::string& of, const std::string& used,
+                                  const std::string& result) {
+      const std::string program = begin + "u = " + view + ": " + type + "\ns = aten.add_.Scalar(" + changed +
+                                  ", 1): " + of + "\nz = aten.exp.default(" + used + "): " + result +
+                                  "\nout z";
+      return outcome(
+          {program, copies(2, program), "inputs:\n  x: Replicate\nexpect:\n  z: Replicate\n", "", ""});
+    };
+    CHECK(outcome_with("%u", type, "%one", "f32[2, 3]") == "unproved");
+    CHECK(outcome_with("%one", "f32[2, 3]", "%u", type) == "unproved");
+    CHECK(outcome_with("%u", type, "%f", "f32[2, 3]") == "refines");
+    CHECK(outcome_with("%f", "f32[2, 3]", "%u", type) == "refines");
+  }
 }
 
 TEST_CASE("every random operator of aten blocks") {
