@@ -67,7 +67,8 @@ class Constants {
 }  // namespace
 
 bool differ(EGraph& graph, TermId a, TermId b) {
-  if (a == b) {
+  // Mostly they are leaves.
+  if (a == b || graph.original(a).op == rules::kNoOp || graph.original(b).op == rules::kNoOp) {
     return false;
   }
   Constants constants(graph);

@@ -98,7 +98,7 @@ class Symbolic : public eval::IntegerIndex {
   std::vector<const rules::Law*> inverses_;  // of reciprocals of functions
   Within within_;
   std::vector<Guard> guards_;
-  std::size_t lawful_ = 0;                   // laws that are being used, one within another
+  std::size_t lawful_ = 0;  // laws that are being used, one within another
   std::size_t laws_used_ = 0;
   std::vector<term::TermId> inside_;  // the applications whose clauses are running
 };

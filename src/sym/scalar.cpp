@@ -197,9 +197,8 @@ std::optional<Scalar> Scalar::from_decimal_text(std::string_view text) {
 
 bool Scalar::is_short() const {
   constexpr std::size_t kMostBits = std::size_t{1} << 15;
-  return big_ == nullptr || mpz_sizeinbase(big_->get_num_mpz_t(), 2) +
-                                    mpz_sizeinbase(big_->get_den_mpz_t(), 2) <=
-                                kMostBits;
+  return big_ == nullptr ||
+         mpz_sizeinbase(big_->get_num_mpz_t(), 2) + mpz_sizeinbase(big_->get_den_mpz_t(), 2) <= kMostBits;
 }
 
 mpq_class Scalar::coefficient() const {
