@@ -49,6 +49,7 @@ def looks(s):
         s.case("aten.take_along_dim.default", x, y, d)
     s.case("aten.take_along_dim.default", real(4, 5), ints(1, 3, low=0, high=5), 1)
     s.case("aten.take.default", x, ints(3, 2, low=0, high=120))
+    s.case("aten.take.default", x, Known(torch.tensor([[-1, 3], [-120, 119]])))
     s.case("aten.one_hot.default", ints(3, 2, low=0, high=5), 5)
     s.case("aten.nonzero.default", Known(torch.ones(2, 3, dtype=torch.bool)))  # of a mask that is known
     s.case("aten.searchsorted.Tensor", torch.sort(real(5))[0], real(3))
@@ -72,7 +73,9 @@ def looks(s):
         s.case("aten.masked_scatter_backward.default", y, m, [n + 1, 1],
                reference=lambda: torch.cat([y[m], torch.zeros(1, dtype=f64)]).reshape(n + 1, 1))
         for accumulate in (False, True):
-            s.case("aten.index_put.default", real(3, 4, 2), [m], real(n, 2), accumulate)
+            for rows in (n, 1):
+                s.case("aten.index_put.default", real(3, 4, 2), [m], real(rows, 2), accumulate)
+                s.case("aten.index_put.default", real(3, 4, 2), [m.to(torch.uint8)], real(rows, 1), accumulate)
 
 
 def distinct(*shape, below, dim):
@@ -108,6 +111,8 @@ def writes(s):
         s.case("aten.index_add.default", x, d, ints(wide.shape[d], low=0, high=n), wide, alpha=0.5)
         s.case("aten.index_copy.default", x, d, torch.randperm(n)[:wide.shape[d]], wide)
         s.case("aten.index_fill.int_Scalar", x, d, torch.randperm(n)[:2], 2.5)
+        s.case("aten.index_fill.int_Scalar", x, d, Known(torch.tensor([-1, 1])), 2.5)
+        s.case("aten.index_fill.int_Tensor", x, d, Known(torch.tensor([-3])), torch.tensor(2.5, dtype=f64))
     s.case("aten.scatter.value", torch.zeros(3, 6, dtype=f64), 1, distinct(3, 2, below=6, dim=1), 1.0)
     z = real(4, 5, 3)
     i, j = ints(3, low=0, high=4), ints(3, low=0, high=5)
@@ -127,8 +132,12 @@ def writes(s):
     s.case("aten.index_put.default", z, [bools(4)], torch.tensor(1.5, dtype=f64))
     s.case("aten.index_put.default", z, [bools(4, 5)], torch.tensor(1.5, dtype=f64), True)
     s.case("aten.index_put.default", z, [bools(4, 5, 3)], torch.tensor(1.5, dtype=f64))
+    s.case("aten.index_put.default", z, [torch.tensor([0, 2, 1, 0], dtype=torch.uint8)], real(5, 3))
+    s.case("aten.index_put.default", z, [torch.zeros(4, dtype=torch.bool)], real(1, 1, 3))
     s.case("aten._unsafe_index.Tensor", z, [i, j], reference=lambda: z[i, j])
     y = real(3, 3)
     s.case("aten._unsafe_index_put.default", z, [i, j], y, True, reference=lambda: z.index_put((i, j), y, accumulate=True))
     s.case("aten.put.default", z, torch.randperm(60)[:4].reshape(2, 2), real(2, 2))
     s.case("aten.put.default", z, ints(5, low=0, high=60), real(5), True)
+    s.case("aten.put.default", z, Known(torch.tensor([-1, -60, 3])), real(3))
+    s.case("aten.put.default", z, Known(torch.tensor([-1, -1, 59])), real(3), True)

@@ -85,6 +85,7 @@ def attention(s):
     math_ = "aten._scaled_dot_product_attention_math.default"
     s.case(math_, q, k, v, reference=lambda: list(attended(q, k, v)[:2]))
     s.case(math_, q, k, v, None, 0.0, True, reference=lambda: list(attended(q, k, v, causal=True)[:2]))
+    s.case(math_, q, k, v, None, 0.5, reference=lambda: list(attended(q, k, v)[:2]), unknown=[0, 1])
     s.case(math_, q, k, v, bias, reference=lambda: list(attended(q, k, v, bias)[:2]))
     seed = torch.zeros((), dtype=i64)
 
@@ -94,7 +95,8 @@ def attention(s):
 
     flash = "aten._scaled_dot_product_flash_attention.default"
     s.case(flash, q, q, v[:, :, :3], reference=lambda: fused(9, q, q, v[:, :, :3]), unknown=range(2, 9))
-    s.case(flash, q, k, v, 0.0, True, reference=lambda: fused(9, q, k, v, causal=True), unknown=range(2, 9))
+    qs, ks, vs = real(2, 2, 3, 4), real(2, 2, 3, 4), real(2, 2, 3, 4)  # as many queries as keys
+    s.case(flash, qs, ks, vs, 0.0, True, reference=lambda: fused(9, qs, ks, vs, causal=True), unknown=range(2, 9))
     s.case(flash, q, k, v, 0.0, False, False, scale=0.3, reference=lambda: fused(9, q, k, v, scale=0.3), unknown=range(2, 9))
     cpu = "aten._scaled_dot_product_flash_attention_for_cpu.default"
     s.case(cpu, q, k, v, reference=lambda: fused(2, q, k, v))
@@ -106,19 +108,23 @@ def attention(s):
     s.case(efficient, q, k, v, None, False, 0.0, True, reference=lambda: fused(4, q, k, v, causal=True), unknown=[2, 3])
     cudnn = "aten._scaled_dot_product_cudnn_attention.default"
     s.case(cudnn, q, k, v, None, True, reference=lambda: fused(9, q, k, v), unknown=range(2, 9))
+    s.case(cudnn, qs, ks, vs, None, True, 0.0, True, reference=lambda: fused(9, qs, ks, vs, causal=True), unknown=range(2, 9))
     s.case(cudnn, q, k, v, bias, True, 0.0, False, reference=lambda: fused(9, q, k, v, bias), unknown=range(2, 9))
     dout = real(2, 2, 3, 4)
     for causal in (False, True):
+        a, b, c = (qs, ks, vs) if causal else (q, k, v)
+        out, back = gradients(lambda a, b, c: attended(a, b, c, causal=causal)[0], a, b, c)
+        lse = attended(a, b, c, causal=causal)[2]
+        s.case("aten._scaled_dot_product_flash_attention_backward.default", dout, a, b, c, out, lse, None, None, 3, 5, 0.0, causal, seed, seed,
+               reference=lambda: back(dout))
+        s.case("aten._scaled_dot_product_cudnn_attention_backward.default", dout, a, b, c, out, lse, seed, seed, None, None, None, 3, 5, 0.0,
+               causal, reference=lambda: back(dout))
         out, back = gradients(lambda a, b, c: attended(a, b, c, causal=causal)[0], q, k, v)
         lse = attended(q, k, v, causal=causal)[2]
-        s.case("aten._scaled_dot_product_flash_attention_backward.default", dout, q, k, v, out, lse, None, None, 3, 5, 0.0, causal, seed, seed,
-               reference=lambda: back(dout))
         s.case("aten._scaled_dot_product_flash_attention_for_cpu_backward.default", dout, q, k, v, out, lse, 0.0, causal,
                reference=lambda: back(dout))
         s.case("aten._scaled_dot_product_efficient_attention_backward.default", dout, q, k, v, None, out, lse, seed, seed, 0.0,
                [True, True, True, False], causal, reference=lambda: back(dout) + [None])
-        s.case("aten._scaled_dot_product_cudnn_attention_backward.default", dout, q, k, v, out, lse, seed, seed, None, None, None, 3, 5, 0.0,
-               causal, reference=lambda: back(dout))
     full = real(2, 2, 3, 5)
     out, back = gradients(lambda a, b, c, m: attended(a, b, c, m)[0], q, k, v, full)
     s.case("aten._scaled_dot_product_efficient_attention_backward.default", dout, q, k, v, full, out, attended(q, k, v, full)[2], seed, seed, 0.0,
