@@ -39,6 +39,20 @@ Value recorded(const Node& node) {
   return Value(std::move(types));
 }
 
+Value recorded_out_of_place(const Node& node) {
+  if (node.results[0]) {
+    return Value(*node.results[0]);
+  }
+  const Value all = recorded(node);
+  if (node.results.size() < 2 || node.mutates.empty()) {
+    return all;
+  }
+  const std::vector<Value>& types = *all.as_list();
+  const Arg* changed = mutated_argument(node, 0);
+  const bool list = changed != nullptr && changed->list() != nullptr;
+  return list ? Value(std::vector<Value>(types.begin() + 1, types.end())) : types[1];
+}
+
 Binder::Binder(egraph::EGraph& target, const RankState& rank, NodeIndex at, const rules::Lowering& lowering)
     : target_(target), rank_(rank), at_(at), node_(rank.graph->nodes[at]), lowering_(lowering) {}
 

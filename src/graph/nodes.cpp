@@ -345,8 +345,8 @@ Lowerer::Attempt Lowerer::attempt(std::uint32_t rank, NodeIndex node) {
       result.reason = binder.reason();
       continue;
     }
-    if (borrowed && lowering.result_types != rules::kNoSlot && at.results[0]) {
-      frame->slots[lowering.result_types] = *at.results[0];
+    if (borrowed && lowering.result_types != rules::kNoSlot) {
+      frame->slots[lowering.result_types] = recorded_out_of_place(at);
     }
     if (lowering.site != rules::kNoSlot) {
       frame->slots[lowering.site] = Int(site(rank, node));

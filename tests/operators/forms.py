@@ -6,6 +6,9 @@ def cases():
     yield from attention()
     yield from masks()
     yield from facts()
+    yield from recorded()
+    yield from padding()
+    yield from without_axes()
 
 
 def everywhere(program):
@@ -161,3 +164,87 @@ def facts():
     e = aten.all.dim(%f, 1) : b8[3]
     out y, e"""
     yield holds("experts elsewhere", experts, 3)
+
+
+def recorded():
+    """Results in the precision or of the shape that a device or a kernel gives them."""
+    def norm(op, operands, sizes, statistics, dtype):
+        return lambda n: f"""
+        in x: bf16[{n}, {sizes}]
+        y, m, r = aten.{op}.default(%x, {operands.format(n)}) : bf16[{n}, {sizes}], {dtype}[{n}, {statistics}], {dtype}[{n}, {statistics}]
+        out y, m, r
+        """
+    for dtype in ("bf16", "f32"):
+        for name, program in (("layer norm", norm("native_layer_norm", "[6], null, null, 0.5", 6, 1, dtype)),
+                              ("group norm", norm("native_group_norm", "null, null, {}, 4, 3, 2, 0.5", "4, 3", 2, dtype))):
+            yield Case(f"{name}, statistics in {dtype}", program(4), program(2), {"x": "Shard(0)"}, {name: "Shard(0)" for name in "ymr"},
+                       {"another eps": ("0.5)", "0.25)")})
+
+        def backward(n, done):
+            return f"""
+            in dy: bf16[{n}, 6]
+            in x: bf16[{n}, 6]
+            in w: {dtype}[6]
+            _, m, r = aten.native_layer_norm.default(%x, [6], %w, null, 0.5) : bf16[{n}, 6], {dtype}[{n}, 1], {dtype}[{n}, 1]
+            dx, p = aten.native_layer_norm_backward.default(%dy, %x, [6], %m, %r, %w, null, [true, true, false]) : bf16[{n}, 6], {dtype}[6], none
+            dw = {done} : {dtype}[6]
+            out dx, dw
+            """.replace("dx, p =", "dx, p, _ =")
+        reduced = '_c10d_functional.all_reduce.default(%p, "sum", "tp")'
+        yield Case(f"layer norm backward, statistics in {dtype}", backward(4, "aten.clone.default(%p)"), backward(2, reduced),
+                   {"dy": "Shard(0)", "x": "Shard(0)", "w": "Replicate"}, {"dx": "Shard(0)", "dw": "Replicate"}, {"not reduced": (reduced, "aten.clone.default(%p)")})
+
+    # An attention kernel returns the sums of its rows for no row, for each, or for some that there are not.
+    def efficient(heads, wanted, rows, of, dtype="f32"):
+        operands = "".join(f"in {name}: {dtype}[2, {heads}, 5, 4]\n" for name in "qkv")
+        return operands + f"""y, l, _, _ = aten._scaled_dot_product_efficient_attention.default(%q, %k, %v, null, {wanted}) : {dtype}[2, {heads}, 5, 4], f32[2, {heads}, {rows}], i64[], i64[]
+        out {of}"""
+    heads = {name: "Shard(1)" for name in "qkv"}
+    for wanted, rows in (("true", 5), ("true", 32), ("false", 0)):
+        yield Case(f"attention, sums of {rows} rows", efficient(4, wanted, rows, "y"), efficient(2, wanted, rows, "y"), heads, {"y": "Shard(1)"})
+    for dtype in ("f32", "bf16"):
+        yield Case(f"attention, sums of its rows of {dtype}", efficient(4, "true", 5, "l", dtype), efficient(2, "true", 5, "l", dtype), heads, {"l": "Shard(1)"},
+                   {"of others": ("(%q, %k", "(%k, %q")})
+    yield Case("attention, sums of rows that are not there", efficient(4, "true", 32, "l"), efficient(2, "true", 32, "l"), heads, {"l": "Shard(1)"}, refines=False)
+
+    # Lists of whole numbers that become fractions.
+    for op, each, other in (("_foreach_mul.Scalar([%x, %z], 0.5)", "mul.Scalar(%{}, 0.5)", "mul.Scalar(%{}, 1.5)"),
+                            ("_foreach_sqrt.default([%x, %z])", "sqrt.default(%{})", "exp.default(%{})"),
+                            ("_foreach_div.List([%x, %z], [%z, %x])", "div.Tensor(%{}, %{})", "mul.Tensor(%{}, %{})")):
+        inputs = "in x: i64[4]\nin z: i64[4]\n"
+        of = "f32[4]"
+        turned = inputs + f"a = aten.{each.format('x', 'z')} : {of}\nb = aten.{each.format('z', 'x')} : {of}\nout a, b"
+        yield same(f"{op.split('(')[0]} of whole numbers", inputs + f"a, b = aten.{op} : {of}, {of}\nout a, b", ranks=turned,
+                   breaks={"another operator": (each.format("x", "z"), other.format("x", "z"))})
+    # In place the numbers stay what they are.
+    inputs = "in x: bf16[4]\nin z: f32[4]\n"
+    yield same("_foreach_add_.List, mixed", inputs + "_, a = aten._foreach_add_.List([%x], [%z]) : none, bf16[4] changes self\nout a",
+               ranks=inputs + 'y = aten._to_copy.default(%z; dtype="bf16") : bf16[4]\na = aten.add.Tensor(%x, %y) : bf16[4]\nout a',
+               breaks={"less": ("add.Tensor", "sub.Tensor")})
+
+
+def padding():
+    """Negative numbers crop: reflected and replicated is what was there before, the other end is what is left."""
+    def program(lines):
+        return f"in x: f32[2, 3, 6]\n{lines}\nout y"
+    for mode, first in (("reflect", "pad"), ("replicate", "pad"), ("circular", "slice")):
+        pad = f'y = aten.pad.default(%x, [-2, 3], "{mode}") : f32[2, 3, 7]'
+        steps = {"pad": f'p = aten.pad.default(%x, [0, 3], "{mode}") : f32[2, 3, 9]\ny = aten.slice.Tensor(%p, 2, 2, 9) : f32[2, 3, 7]',
+                 "slice": f'p = aten.slice.Tensor(%x, 2, 2, 6) : f32[2, 3, 4]\ny = aten.pad.default(%p, [0, 3], "{mode}") : f32[2, 3, 7]'}
+        breaks = {"others": (steps[first], pad.replace("[-2, 3]", "[-1, 2]"))}
+        if mode == "circular":
+            breaks["the other order"] = (steps[first], steps["pad"])
+        yield same(f"pad, {mode}, cropped", program(pad), ranks=program(steps[first]), breaks=breaks)
+        batch = lambda n: program(pad).replace("[2, 3, ", f"[{n}, 3, ")
+        yield Case(f"pad, {mode}, cropped, batch", batch(4), batch(2), {"x": "Shard(0)"}, {"y": "Shard(0)"})
+
+
+def without_axes():
+    """An empty list of axes means all of them, or none."""
+    inputs = "in x: f32[2, 4]\n"
+    for op, of in (("sum.dim_IntList", "f32"), ("mean.dim", "f32"), ("amax.default", "f32"), ("logsumexp.default", "f32"), ("count_nonzero.dim_IntList", "i64")):
+        yield same(f"{op} over []", inputs + f"y = aten.{op}(%x, []) : {of}[]\nout y",
+                   ranks=inputs + f"t = aten.{op}(%x, [1, 0]) : {of}[]\ny = aten.add.Scalar(%t, 0) : {of}[]\nout y", breaks={"and more": ("%t, 0", "%t, 1")})
+    for op in ("any", "all"):
+        yield same(f"{op}.dims over []", inputs + f"y = aten.{op}.dims(%x, []) : b8[2, 4]\nout y", ranks=inputs + "y = aten.ne.Scalar(%x, 0) : b8[2, 4]\nout y",
+                   breaks={"the others": ("ne.Scalar", "eq.Scalar")})

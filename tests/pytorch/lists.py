@@ -1,7 +1,7 @@
 """Cases of frameworks/pytorch/foreach.rules: operators on lists of tensors."""
 import torch
 
-from pointwise import f64, positive, real
+from pointwise import bools, f32, f64, ints, positive, real
 
 SCALARS = [1.5, -0.5]
 
@@ -58,7 +58,49 @@ def cases(s):
     listed("copy.default", xs, [real(2, 3).to(torch.float32), real(4)], f=lambda x, y: y.to(x.dtype))
     for order in (1, 2):
         listed("norm.Scalar", xs, order)
+    promoted(s)
     in_place(s)
+
+
+def promoted(s):
+    """Numbers of other types than the result's."""
+    ns, ms, halves = [ints(2, 3, low=1, high=5), ints(4, low=1, high=5)], [ints(2, 3, low=1, high=3), ints(4, low=1, high=3)], [0.5, 1.5]
+    truths, singles = [bools(2, 3), bools(4)], [positive(2, 3).to(f32), positive(4).to(f32)]
+
+    def case(op, *args, f, **kwargs):
+        lists = [a for a in args if isinstance(a, list)]
+        s.case(f"aten._foreach_{op}", *args, reference=lambda: [f(*entry) for entry in zip(*lists)], **kwargs)
+    for op in ("add", "sub", "mul", "div"):
+        f = getattr(torch, op)
+        case(f"{op}.Scalar", ns, 0.5, f=lambda x: f(x, 0.5))
+        case(f"{op}.ScalarList", ns, halves, f=f)
+        case(f"{op}.List", ns, ms, f=f)
+        case(f"{op}.List", ns, singles, f=f)
+        if op != "sub":
+            case(f"{op}.Scalar", truths, 2, f=lambda x: f(x, 2))
+            case(f"{op}.Tensor", ns, torch.tensor(0.5), f=lambda x: f(x, torch.tensor(0.5)))
+    for op, f in (("maximum", torch.maximum), ("minimum", torch.minimum), ("clamp_min", torch.maximum), ("clamp_max", torch.minimum)):
+        case(f"{op}.Scalar", ns, 2.5, f=lambda x: f(x.to(f32), torch.tensor(2.5)))
+        case(f"{op}.ScalarList", ns, halves, f=lambda x, c: f(x.to(f32), torch.tensor(c)))
+        case(f"{op}.List", ns, singles, f=f)
+    case("pow.Scalar", ns, 0.5, f=lambda x: x ** 0.5)
+    case("pow.ScalarList", ns, halves, f=torch.pow)
+    case("pow.List", ns, singles, f=torch.pow)
+    case("pow.ScalarAndTensor", 1.5, ns, f=lambda x: 1.5 ** x)
+    for op, f in (("addcmul", torch.addcmul), ("addcdiv", torch.addcdiv)):
+        case(f"{op}.Scalar", singles, singles, [y.to(f64) for y in singles], 0.5, f=lambda x, y, z: f(x.to(f64), y.to(f64), z, value=0.5))
+        case(f"{op}.ScalarList", singles, singles, [y.to(f64) for y in singles], SCALARS, f=lambda x, y, z, c: f(x.to(f64), y.to(f64), z, value=c))
+        cs = torch.tensor(SCALARS)
+        s.case(f"aten._foreach_{op}.Tensor", singles, singles, [y.to(f64) for y in singles], cs,
+               reference=lambda: [f(x.to(f64), x.to(f64), x.to(f64), value=c) for x, c in zip(singles, SCALARS)])
+    for op in ("sqrt", "rsqrt", "reciprocal", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh", "erf",
+               "erfc", "sigmoid"):
+        case(f"{op}.default", ns, f=getattr(torch, op))
+    for op in ("asin", "acos"):
+        case(f"{op}.default", truths, f=getattr(torch, op))
+    for op in ("neg", "abs", "floor", "ceil", "round", "trunc", "sign"):
+        case(f"{op}.default", ns, f=getattr(torch, op))
+    case("norm.Scalar", singles, 2, f64, f=lambda x: x.to(f64).norm())
 
 
 def in_place(s):

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-f64, f32, i64, b8 = torch.float64, torch.float32, torch.int64, torch.bool
+f64, f32, bf16, i64, b8 = torch.float64, torch.float32, torch.bfloat16, torch.int64, torch.bool
 
 
 def real(*shape, dtype=f64):

@@ -3,7 +3,7 @@ import math
 
 import torch
 
-from pointwise import bools, f32, f64, i64, ints, positive, real
+from pointwise import bf16, bools, f32, f64, i64, ints, positive, real
 
 
 def cases(s):
@@ -105,11 +105,17 @@ def attention(s):
     efficient = "aten._scaled_dot_product_efficient_attention.default"
     s.case(efficient, q, k, v, None, True, reference=lambda: fused(4, q, k, v), unknown=[2, 3])
     s.case(efficient, q, k, v, bias, True, 0.0, False, reference=lambda: fused(4, q, k, v, bias), unknown=[2, 3])
-    s.case(efficient, q, k, v, None, False, 0.0, True, reference=lambda: fused(4, q, k, v, causal=True), unknown=[2, 3])
+    s.case(efficient, q, k, v, None, True, 0.0, True, reference=lambda: fused(4, q, k, v, causal=True), unknown=[2, 3])
+    for wanted, rows in ((True, 32), (False, 0)):  # of none of the rows, or of more than there are
+        s.case(efficient, q, k, v, None, wanted, reference=lambda: [attended(q, k, v)[0], torch.zeros(2, 2, rows, dtype=f32), seed, seed], unknown=[1, 2, 3])
     cudnn = "aten._scaled_dot_product_cudnn_attention.default"
     s.case(cudnn, q, k, v, None, True, reference=lambda: fused(9, q, k, v), unknown=range(2, 9))
     s.case(cudnn, qs, ks, vs, None, True, 0.0, True, reference=lambda: fused(9, qs, ks, vs, causal=True), unknown=range(2, 9))
     s.case(cudnn, q, k, v, bias, True, 0.0, False, reference=lambda: fused(9, q, k, v, bias), unknown=range(2, 9))
+    qb, kb, vb = q.to(bf16), k.to(bf16), v.to(bf16)
+    narrow_out, _, lse32 = attended(qb.to(f32), kb.to(f32), vb.to(f32))
+    for op, args, more in ((flash, [], 7), (cpu, [], 0), (efficient, [None, True], 2), (cudnn, [None, True], 7)):
+        s.case(op, qb, kb, vb, *args, reference=lambda: [narrow_out.to(bf16), lse32] + [None] * more)
     dout = real(2, 2, 3, 4)
     for causal in (False, True):
         a, b, c = (qs, ks, vs) if causal else (q, k, v)
@@ -174,6 +180,42 @@ def narrow(s):
     s.case("aten.linalg_cross.default", real(3, 4), real(1, 4).expand(3, 4).contiguous(), dim=0)
 
 
+def narrow_norms(s):
+    """On a CPU the statistics of bf16 are bf16, those of f32 weights f32; gradients of weights are of their type."""
+    x, dy, image, dimage = (real(*shape).to(bf16) for shape in ((2, 4), (2, 4), (2, 6, 3, 2), (2, 6, 3, 2)))
+    def exactly(function, *args):
+        """In double precision; gradients and results of x in its own, others in that of the weights."""
+        def doubled(value):
+            return value.to(f64) if isinstance(value, torch.Tensor) else value
+        first, *others = function(*map(doubled, args))
+        return [first.to(bf16)] + [other.to(dtype) for other in others]
+    ops = torch.ops.aten
+    for dtype in (bf16, f32):
+        w, b, cw, cb = (positive(n).to(dtype) for n in (4, 4, 6, 6))
+        normal = exactly(ops.native_layer_norm, x, [4], w, b, 1e-5)
+        s.case("aten.native_layer_norm.default", x, [4], w, b, 1e-5, reference=lambda: normal)
+        given = (dy, x, [4], *normal[1:], w, b, [True] * 3)
+        s.case("aten.native_layer_norm_backward.default", *given, reference=lambda: exactly(ops.native_layer_norm_backward, *given))
+        normal = exactly(ops.native_group_norm, image, cw, cb, 2, 6, 6, 3, 1e-5)
+        s.case("aten.native_group_norm.default", image, cw, cb, 2, 6, 6, 3, 1e-5, reference=lambda: normal)
+        given = (dimage, image, *normal[1:], cw, 2, 6, 6, 3, [True] * 3)
+        s.case("aten.native_group_norm_backward.default", *given, reference=lambda: exactly(ops.native_group_norm_backward, *given))
+        normal = exactly(torch.native_batch_norm, image, cw, cb, None, None, True, 0.1, 1e-5)
+        s.case("aten._native_batch_norm_legit.no_stats", image, cw, cb, True, 0.1, 1e-5, reference=lambda: normal)
+        given = (dimage, image, cw, None, None, *normal[1:], True, 1e-5, [True] * 3)
+        s.case("aten.native_batch_norm_backward.default", *given, reference=lambda: exactly(ops.native_batch_norm_backward, *given))
+        root = torch.rsqrt(x.to(f32).pow(2).mean(-1, keepdim=True) + 1e-5)
+        s.case("aten._fused_rms_norm.default", x, [4], w, 1e-5, reference=lambda: [(x * root * w).to(bf16), root.to(dtype)])
+        normal = (x * root).to(f32)
+        gw = dy.to(f32) * w.to(f32)
+        dx = root * (gw - normal * (gw * normal).mean(-1, keepdim=True))
+        s.case("aten._fused_rms_norm_backward.default", dy, x, [4], root.to(dtype), w, [True, True],
+               reference=lambda: [dx.to(bf16), (dy.to(f32) * normal).sum(0).to(dtype)])
+    v, g = real(3, 4).to(bf16), positive(3, 1).to(bf16)
+    length = v.to(f32).norm(2, 1, keepdim=True)
+    s.case("aten._weight_norm_interface.default", v, g, 0, reference=lambda: [(v * g / length).to(bf16), length])
+
+
 def norms(s):
     x, w, b = real(2, 3, 4), real(4), real(4)
     for weight, bias in ((w, b), (w, None), (None, None)):
@@ -182,6 +224,7 @@ def norms(s):
     s.case("aten.layer_norm.default", x, [3, 4], real(3, 4), real(3, 4), 1e-3)
     s.case("aten.native_layer_norm.default", x, [3, 4], real(3, 4), real(3, 4), 1e-3)
     s.case("aten.native_layer_norm.default", real(2, 4, dtype=f32), [4], None, None, 1e-5)
+    narrow_norms(s)
     for weight, bias, sizes in ((w, b, [4]), (w, None, [4]), (None, None, [4]), (real(3, 4), real(3, 4), [3, 4])):
         _, mean, rstd = torch.ops.aten.native_layer_norm(x, sizes, weight, bias, 1e-5)
         for wanted in ([True, True, True], [True, False, False], [True, True, False]):

@@ -28,6 +28,7 @@ def sums(s):
     s.case("aten.sum.dim_IntList", bools(3, 4), [0])
     s.case("aten.sum.dim_IntList", ints(3, 4, dtype=torch.int32), [0])
     s.case("aten.count_nonzero.dim_IntList", ints(3, 4, low=0, high=2), [1])
+    s.case("aten.count_nonzero.dim_IntList", ints(3, 4, low=0, high=2), [])
     s.case("aten.count_nonzero.default", ints(3, 4, low=0, high=2))
     s.case("aten.prod.default", real(2, 3))
     s.case("aten.prod.default", ints(2, 3))
@@ -72,6 +73,9 @@ def extremes(s):
         m = bools(2, 3, 4)
         f = torch.any if op == "any" else torch.all
         s.case(f"aten.{op}.dims", m, [0, 1], reference=lambda: f(f(m, 1), 0))
+        for keep in (False, True):
+            s.case(f"aten.{op}.dims", m, [], keep, reference=lambda: m.clone())
+            s.case(f"aten.{op}.dims", m.to(i64) * 3, [], keep, reference=lambda: m.clone())
         s.case(f"aten.{op}.dims", m, None, True, reference=lambda: f(m).reshape(1, 1, 1))
 
 
@@ -110,8 +114,9 @@ def softmax(s):
             s.case(f"aten.{op}.int", x, d)
         s.case(f"aten.{op}.int", real(3, dtype=f32), 0, f64)
     s.case("aten._safe_softmax.default", x, -1, reference=lambda: torch.softmax(x, -1))
-    for dims, keep in (([1], False), ([-1], True), ([0, 2], False)):
+    for dims, keep in (([1], False), ([-1], True), ([0, 2], False), ([], True)):
         s.case("aten.logsumexp.default", x, dims, keep)
+    s.case("aten.logsumexp.default", x, [], reference=lambda: torch.logsumexp(x, [0, 1, 2]))
     dy = real(2, 3, 4)
     for d in (1, -1):
         s.case("aten._softmax_backward_data.default", dy, torch.softmax(x, d), d, f64)

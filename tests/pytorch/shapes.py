@@ -190,6 +190,10 @@ def joins(s):
     s.case("aten.pad.default", real(1, 5, 6), [1, 2], "replicate")
     s.case("aten.pad.default", real(1, 5, 6), [2, 1], "reflect")
     s.case("aten.pad.default", real(1, 5, 6), [2, 1], "circular")
+    for mode in ("reflect", "replicate", "circular"):  # negative numbers crop
+        for pads in ([-1, 2], [2, -1], [-2, -3], [-2, 4], [0, -5]):
+            s.case("aten.pad.default", real(1, 5, 6), pads, mode)
+        s.case("aten.pad.default", real(1, 5, 6, 7), [-1, 2, 3, -2], mode)
     for shifts, dims in (([1], [0]), ([-2], [1]), ([2, -1], [0, -1]), ([7], [1]), ([3], [])):
         s.case("aten.roll.default", x, shifts, dims)
     s.case("aten.flip.default", x, [0])

@@ -166,6 +166,8 @@ def resampling(s):
 
 def padding(s):
     for kind in ("reflection", "replication"):
-        s.case(f"aten.{kind}_pad1d.default", real(2, 3, 5), [2, 1])
+        for pads in ([2, 1], [-1, 2], [3, -2], [-2, -2], [-6, 3]):
+            s.case(f"aten.{kind}_pad1d.default", real(2, 3, 5), pads)
         s.case(f"aten.{kind}_pad2d.default", real(2, 3, 5, 4), [2, 1, 0, 3])
+        s.case(f"aten.{kind}_pad2d.default", real(2, 3, 5, 4), [-2, 1, 2, -3])
         s.case(f"aten.{kind}_pad3d.default", real(1, 2, 3, 4, 5), [2, 1, 0, 3, 1, 1])
