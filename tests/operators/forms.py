@@ -9,6 +9,7 @@ def cases():
     yield from recorded()
     yield from padding()
     yield from without_axes()
+    yield from fractions()
 
 
 def everywhere(program):
@@ -248,3 +249,20 @@ def without_axes():
     for op in ("any", "all"):
         yield same(f"{op}.dims over []", inputs + f"y = aten.{op}.dims(%x, []) : b8[2, 4]\nout y", ranks=inputs + "y = aten.ne.Scalar(%x, 0) : b8[2, 4]\nout y",
                    breaks={"the others": ("ne.Scalar", "eq.Scalar")})
+
+
+def fractions():
+    """A fraction of whole numbers is cut off, at a place that differs from operator to operator; a multiple is what it is."""
+    inputs = "".join(f"in {name}: i64[4, 4]\n" for name in "xyz") + "in i: i64[4]\n"
+    for op, more in (("addcmul.default", "%z; value={}"), ("index_add.default", None), ("addmm.default", "%z; alpha={}"), ("baddbmm.default", None)):
+        call = {"index_add.default": "%x, 0, %i, %y; alpha={}", "baddbmm.default": "%u, %v, %w; alpha={}"}.get(op, "%x, %y, " + (more or ""))
+        three = op == "baddbmm.default"
+        of = "i64[1, 4, 4]" if three else "i64[4, 4]"
+        wide = "".join(f"{new} = aten.unsqueeze.default(%{old}, 0) : {of}\n" for new, old in zip("uvw", "xyz")) if three else ""
+        first = "u" if three else "x"
+        scaled = lambda c: inputs + wide + f"a = aten.{op}({call.format(c)}) : {of}\nb = aten.mul.Scalar(%a, 2) : {of}\nout b"
+        inside = lambda c: inputs + wide + f"s = aten.mul.Scalar(%{first}, 2) : {of}\nb = aten.{op}({call.format(c).replace('%' + first, '%s', 1)}) : {of}\nout b"
+        yield same(f"twice {op}", scaled(3), ranks=inside(6), breaks={"more": ("=6", "=7")})
+        yield same(f"twice {op}, half", scaled(0.5), ranks=inside(1), refines=False)
+    half = "in x: i64[2, 4]\na = aten.avg_pool2d_backward.default(%x, %x, [1, 1], [], [0], false, true, 2) : i64[2, 4]\nb = aten.mul.Scalar(%a, 2) : i64[2, 4]\nout b"
+    yield same("twice avg_pool2d_backward, half", half, ranks="in x: i64[2, 4]\nb = aten.clone.default(%x) : i64[2, 4]\nout b", refines=False)
