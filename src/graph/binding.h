@@ -65,8 +65,8 @@ class Binder {
 
 // The recorded type of a node as the value of `result`.
 term::Value recorded(const Node& node);
-// The same of a node in place, for the operator that it is called after: the type of what it returns, else of the new
-// value of the argument that it changes, or of the entries of a list.
+// The same of a node in place, for the operator that it is called after: the type of what it returns, else of
+// the new value of the argument that it changes, or of the entries of a list.
 term::Value recorded_out_of_place(const Node& node);
 
 }  // namespace entangle::graph
