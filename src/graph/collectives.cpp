@@ -143,7 +143,8 @@ std::string Lowerer::place(std::uint32_t rank) const {
   if (waiting.what == Waiting::For::collective) {
     text += " for " + group_text(waiting.group);
   } else if (waiting.what == Waiting::For::message) {
-    text += " for rank " + std::to_string(waiting.from);
+    text += " for rank " + std::to_string(waiting.from.rank);
+    text += waiting.from.group ? " in " + group_text(*waiting.from.group) : "";
   }
   return text;
 }
@@ -183,17 +184,8 @@ bool Lowerer::arrive(std::uint32_t rank, NodeIndex node) {
       ++ranks_[rank].at;
       return true;
     }
-    for (const std::size_t member : group->ranks) {
-      if (member >= ranks_.size()) {
-        return fail("bad-group", rank, node,
-                    title(rank, node) + " runs in " + group_text(*group) + ", but the program has " +
-                        std::to_string(ranks_.size()) + (ranks_.size() == 1 ? " rank" : " ranks"));
-      }
-    }
-    if (std::find(group->ranks.begin(), group->ranks.end(), rank) == group->ranks.end()) {
-      return fail("not-a-member", rank, node,
-                  "rank " + std::to_string(rank) + " runs " + title(rank, node) + ", but is not in " +
-                      group_text(*group));
+    if (!is_member(rank, node, *group)) {
+      return false;
     }
     waiting.what = Waiting::For::collective;
     waiting.group = std::move(*group);
@@ -201,11 +193,25 @@ bool Lowerer::arrive(std::uint32_t rank, NodeIndex node) {
   return !complete(rank) || collective(Group(waiting.group));
 }
 
+// A node runs in a group of ranks of the program that its own is one of, or that is an error.
+bool Lowerer::is_member(std::uint32_t rank, NodeIndex node, const Group& group) {
+  for (const std::size_t member : group.ranks) {
+    if (member >= ranks_.size()) {
+      return fail("bad-group", rank, node,
+                  title(rank, node) + " runs in " + group_text(group) + ", but the program has " +
+                      std::to_string(ranks_.size()) + (ranks_.size() == 1 ? " rank" : " ranks"));
+    }
+  }
+  return std::ranges::find(group.ranks, rank) != group.ranks.end() ||
+         fail("not-a-member", rank, node,
+              "rank " + std::to_string(rank) + " runs " + title(rank, node) + ", but is not in " +
+                  group_text(group));
+}
+
 // The same ranks in the same order, under the same name: or under names that neither graph knows of the
 // other, as in files of different kinds, where both have one such group only.
-bool Lowerer::same_group(std::uint32_t rank, std::uint32_t other) const {
-  const Group& ours = waiting_[rank].group;
-  const Group& theirs = waiting_[other].group;
+bool Lowerer::same_group(std::uint32_t rank, const Group& ours, std::uint32_t other,
+                         const Group& theirs) const {
   if (ours.ranks != theirs.ranks || ours.name == theirs.name) {
     return ours.ranks == theirs.ranks;
   }
@@ -216,10 +222,17 @@ bool Lowerer::same_group(std::uint32_t rank, std::uint32_t other) const {
          graphs_[other].find_group(ours.name) == nullptr && has_one(graphs_[rank]) && has_one(graphs_[other]);
 }
 
+// Whether both wait at a collective of the same group.
+bool Lowerer::wait_together(std::uint32_t rank, std::uint32_t other) const {
+  const Waiting& ours = waiting_[rank];
+  const Waiting& theirs = waiting_[other];
+  return ours.what == Waiting::For::collective && theirs.what == Waiting::For::collective &&
+         same_group(rank, ours.group, other, theirs.group);
+}
+
 bool Lowerer::complete(std::uint32_t rank) const {
   return std::ranges::all_of(waiting_[rank].group.ranks, [&](std::size_t member) {
-    return waiting_[member].what == Waiting::For::collective &&
-           same_group(rank, static_cast<std::uint32_t>(member));
+    return wait_together(rank, static_cast<std::uint32_t>(member));
   });
 }
 
@@ -490,7 +503,7 @@ void Lowerer::stuck() {
       const Waiting& waiting = waiting_[rank];
       std::vector<std::size_t> others = waiting.group.ranks;
       if (waiting.what == Waiting::For::message) {
-        others = {waiting.from};
+        others = {waiting.from.rank};
       } else if (waiting.what == Waiting::For::nothing) {
         continue;
       }
@@ -501,8 +514,7 @@ void Lowerer::stuck() {
         if (other == rank && waiting.what == Waiting::For::collective) {
           continue;
         }
-        if (theirs.what == Waiting::For::collective && waiting.what == Waiting::For::collective &&
-            same_group(rank, other)) {
+        if (wait_together(rank, other)) {
           continue;
         }
         const bool message = waiting.what == Waiting::For::message;

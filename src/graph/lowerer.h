@@ -107,17 +107,23 @@ class Lowerer {
   std::set<TermId> bases(std::uint32_t rank, NodeIndex node) const;
 
   // --- collectives.cpp: nodes that several ranks run together
+  // The other side of a message, and where it passes: without a group it is that of all ranks.
+  struct Peer {
+    std::size_t rank = 0;
+    std::int64_t tag = 0;
+    std::optional<Group> group;
+  };
   struct Waiting {
     enum class For : std::uint8_t { nothing, collective, message } what = For::nothing;
-    Group group;
-    std::size_t from = 0;  // message
-    std::int64_t tag = 0;
+    Group group;  // collective
+    Peer from;    // message
   };
   using Channel = std::tuple<std::size_t, std::size_t, std::int64_t>;  // source, destination, tag
   struct Message {
     std::uint32_t rank = 0;
     NodeIndex node = kNoNode;
     TermId term = kNoTerm;
+    std::optional<Group> group;
   };
   struct Member {
     std::uint32_t rank = 0;
@@ -134,7 +140,9 @@ class Lowerer {
   bool is_unknown_collective(std::uint32_t rank, NodeIndex node);
   bool called_as_collective(const std::string& op);
   bool arrive(std::uint32_t rank, NodeIndex node);
-  bool same_group(std::uint32_t rank, std::uint32_t other) const;
+  bool is_member(std::uint32_t rank, NodeIndex node, const Group& group);
+  bool same_group(std::uint32_t rank, const Group& ours, std::uint32_t other, const Group& theirs) const;
+  bool wait_together(std::uint32_t rank, std::uint32_t other) const;
   bool complete(std::uint32_t rank) const;
   bool collective(const Group& group);
   bool same_operator(const Group& group, const std::vector<Member>& members);
@@ -162,7 +170,7 @@ class Lowerer {
   bool send(std::uint32_t rank, NodeIndex node, const rules::Lowering& lowering);
   bool receive(std::uint32_t rank);
   bool peer(std::uint32_t rank, NodeIndex node, const rules::Lowering& lowering, const term::Frame& frame,
-            std::string_view role, std::size_t& peer, std::int64_t& tag);
+            std::string_view role, Peer& out);
   void unreceived();
 
   const std::vector<Graph>& graphs_;

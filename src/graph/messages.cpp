@@ -1,4 +1,4 @@
-// Sends and receives: matched by source, destination and tag, in order.
+// Sends and receives: matched by source, destination, tag and process group, in order.
 #include "lowerer.h"
 
 namespace entangle::graph {
@@ -9,35 +9,43 @@ using tensor::TensorType;
 using term::Frame;
 using term::Value;
 
-// The other rank and the tag of a send or receive.
+// The other rank, the tag and the group of a send or receive.
 bool Lowerer::peer(std::uint32_t rank, NodeIndex node, const rules::Lowering& lowering, const Frame& frame,
-                   std::string_view role, std::size_t& peer, std::int64_t& tag) {
-  const support::Result<std::optional<Group>> group = Binder(target_, ranks_[rank], node, lowering).group();
+                   std::string_view role, Peer& out) {
+  support::Result<std::optional<Group>> group = Binder(target_, ranks_[rank], node, lowering).group();
   if (!group) {
     return fail(group.error());
   }
+  if (*group && !is_member(rank, node, **group)) {
+    return false;
+  }
   std::optional<Int> other;
-  tag = 0;
+  out.tag = 0;
   for (const rules::Parameter& parameter : lowering.parameters) {
     const Int* number = frame.slots[parameter.slot] ? frame.slots[parameter.slot]->as_int() : nullptr;
-    if (number == nullptr || !number->is_constant()) {
+    if (number == nullptr) {
       continue;
     }
-    if (parameter.name == role) {
+    if (parameter.name == role && number->is_constant()) {
       other = *number;
     } else if (parameter.name == "tag") {
-      tag = number->value();
+      if (!number->is_constant()) {
+        return fail(
+            "operands", rank, node,
+            title(rank, node) + " has a tag that is no known number: `" + sym::to_string(*number) + "`");
+      }
+      out.tag = number->value();
     }
   }
   // In a group the number is a place in it.
   const std::size_t bound = *group ? (*group)->ranks.size() : ranks_.size();
-  const bool good = other && other->value() >= 0 && static_cast<std::size_t>(other->value()) < bound;
-  peer = good ? static_cast<std::size_t>(other->value()) : 0;
-  peer = good && *group ? (*group)->ranks[peer] : peer;
-  if (!good || peer >= ranks_.size()) {
+  if (!other || other->value() < 0 || static_cast<std::size_t>(other->value()) >= bound) {
     return fail("bad-group", rank, node,
                 title(rank, node) + " does not name a rank of the program (`" + std::string(role) + "`)");
   }
+  const auto number = static_cast<std::size_t>(other->value());
+  out.rank = *group ? (*group)->ranks[number] : number;
+  out.group = std::move(*group);
   return true;
 }
 
@@ -47,9 +55,8 @@ bool Lowerer::send(std::uint32_t rank, NodeIndex node, const rules::Lowering& lo
   if (!frame) {
     return fail("operands", rank, node, title(rank, node) + " cannot be read as a send: " + binder.reason());
   }
-  std::size_t to = 0;
-  std::int64_t tag = 0;
-  if (!peer(rank, node, lowering, *frame, "to", to, tag)) {
+  Peer to;
+  if (!peer(rank, node, lowering, *frame, "to", to)) {
     return false;
   }
   TermId term = kNoTerm;
@@ -64,7 +71,7 @@ bool Lowerer::send(std::uint32_t rank, NodeIndex node, const rules::Lowering& lo
   if (term == kNoTerm) {
     return fail("operands", rank, node, title(rank, node) + " sends nothing");
   }
-  messages_[{rank, to, tag}].push_back({rank, node, term});
+  messages_[{rank, to.rank, to.tag}].push_back({rank, node, term, std::move(to.group)});
   const Node& at = node_of(rank, node);
   const bool returns = !at.several && at.results[0];
   if (returns && smt::is_yes(same_type(target_.oracle(), *at.results[0], target_.type(term)))) {
@@ -90,17 +97,22 @@ bool Lowerer::receive(std::uint32_t rank) {
       return fail("operands", rank, node,
                   title(rank, node) + " cannot be read as a receive: " + binder.reason());
     }
-    if (!peer(rank, node, lowering, *frame, "from", waiting.from, waiting.tag)) {
+    if (!peer(rank, node, lowering, *frame, "from", waiting.from)) {
       return false;
     }
     waiting.what = Waiting::For::message;
   }
-  std::vector<Message>& queue = messages_[{waiting.from, rank, waiting.tag}];
-  if (queue.empty()) {
+  // Each group has messages of its own, which do not overtake each other.
+  std::vector<Message>& queue = messages_[{waiting.from.rank, rank, waiting.from.tag}];
+  const auto sent = std::ranges::find_if(queue, [&](const Message& one) {
+    const std::optional<Group>& group = waiting.from.group;
+    return one.group && group ? same_group(rank, *group, one.rank, *one.group) : !one.group && !group;
+  });
+  if (sent == queue.end()) {
     return true;
   }
-  const Message message = queue.front();
-  queue.erase(queue.begin());
+  const Message message = std::move(*sent);
+  queue.erase(sent);
   // What is received is the result, or the new value of the buffer under `mutates`.
   const std::size_t result = at.mutates.empty() ? 0 : 1;
   if (result < at.results.size() && at.results[result]) {
@@ -114,7 +126,9 @@ bool Lowerer::receive(std::uint32_t rank) {
                    tensor::to_string(type) + " by " + title(rank, node));
       return false;
     }
-    if (smt::is_yes(same)) {
+    if (message.rank == rank) {
+      block(rank, node, "it receives from its own rank, which not every library does");
+    } else if (smt::is_yes(same)) {
       set_result(rank, node, result, message.term);
       lowered_.nodes[rank][node].kind = Kind::lowered;
       lowered_.nodes[rank][node].by = &lowering;

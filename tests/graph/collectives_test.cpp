@@ -260,6 +260,64 @@ TEST_CASE("messages in a group: the other's number is its place in it") {
   CHECK(ranks.print(1, "y") == "r0.x");
 }
 
+TEST_CASE("what a rank sends to itself is not known to arrive") {
+  const auto of = [](const std::string& rank) {
+    return kX + "," + call("s", "c.send", ref("x") + ", " + rank, "null", "null") + "," +
+           call("y", "c.recv", rank) + "," + call("z", "t.exp", ref("y"));
+  };
+  const Several ranks({of("0"), of("1")});
+  CHECK(ranks.mismatch() == "");
+  const LoweredNode& received = ranks.result.nodes[1][ranks.graphs[1].find("y")];
+  CHECK(received.kind == Kind::blocked);
+  CHECK(received.reason == "it receives from its own rank, which not every library does");
+  CHECK(ranks.print(0, "z") != "exp(r0.x)");
+  const Several alone({kX + "," + call("y", "c.recv", "0")}, "");
+  CHECK(alone.mismatch() ==
+        "rank 0 waits at `y` (c.recv) for rank 0, but rank 0 waits at `y` (c.recv) for rank 0");
+}
+
+TEST_CASE("every group has messages of its own") {
+  const auto send = [](const std::string& name, const std::string& of, const std::string& more) {
+    return call(name, "c.send_in", ref(of) + ", 1, " + more, "null", "null");
+  };
+  const auto receive = [](const std::string& name, const std::string& more) {
+    return call(name, "c.recv_in", "0, " + more);
+  };
+  const std::string inputs = input("x") + "," + input("w") + ",";
+  // In whatever order the receiver asks for them; within a group, in order.
+  const std::string groups = R"("groups": {"a": [0, 1], "b": [0, 1]}, )";
+  const std::string sender = inputs + send("s", "x", R"("a")") + "," + send("t", "w", R"("b")") + "," +
+                             send("u", "w", R"("a")") + "," +
+                             call("v", "c.send", ref("w") + ", 1", "null", "null");
+  const Several ranks({sender, receive("p", R"("b")") + "," + call("o", "c.recv", "0") + "," +
+                                   receive("q", R"("a")") + "," + receive("r", R"("a")")},
+                      groups);
+  CHECK(ranks.mismatch() == "");
+  CHECK(ranks.print(1, "p") == "r0.w");
+  CHECK(ranks.print(1, "q") == "r0.x");
+  CHECK(ranks.print(1, "r") == "r0.w");
+  CHECK(ranks.print(1, "o") == "r0.w");
+  // Names that the other file does not know, where each has one such group; lists of ranks.
+  const auto one = [&](const std::string& ours, const std::string& theirs) {
+    World world;
+    const std::vector<Graph> graphs = {
+        test::graph_of(inputs + send("s", "x", R"("a")"), 0, R"("groups": )" + ours + ", "),
+        test::graph_of(receive("p", R"("b")"), 1, R"("groups": )" + theirs + ", ")};
+    const support::Result<Lowered> lowered = lower(graphs, world.target);
+    REQUIRE(lowered.ok());
+    return lowered->mismatch ? lowered->mismatch->message : "";
+  };
+  CHECK(one(R"({"a": [0, 1]})", R"({"b": [0, 1]})") == "");
+  CHECK(one(R"({"a": [0, 1], "b": [0, 1]})", R"({"b": [0, 1]})") ==
+        "rank 1 waits at `p` (c.recv_in) for rank 0 in the group `b` [0, 1], but rank 0 has finished");
+  CHECK(one(R"({"a": [0, 1]})", R"({"b": [1, 0]})") != "");
+  // With a group, and without.
+  const Several without({inputs + send("s", "x", R"("a")"), call("p", "c.recv", "0")}, groups);
+  CHECK(without.mismatch() == "rank 1 waits at `p` (c.recv) for rank 0, but rank 0 has finished");
+  const Several listed({inputs + send("s", "x", "[0, 1], 3"), receive("p", "[0, 1], 3")}, "");
+  CHECK(listed.print(1, "p") == "r0.x");
+}
+
 TEST_CASE("a collective that is not described blocks what depends on it") {
   const std::string strange = call("y", "c.reduce_strangely", ref("x") + R"(, "tp")");
   const std::string after = "," + call("z", "t.exp", ref("y"));
