@@ -166,7 +166,7 @@ def lists():
     placements = {**{name + i: "Replicate" for name in "wmv" for i in "01"}, "p0": "Partial", "p1": "Partial"}
     yield Case("foreach: data parallel Adam", step(4).replace("GRADS", summed), step(4).replace("GRADS", averaged), placements,
                {name: "Replicate" for name in ("u0", "u1", "a0", "b1")},
-               {"summed": ('"avg"', '"sum"'), "one gradient for the other": ("[%r0, %r1], 1", "[%r0, %p1], 1"), "scaled": ("[%r0, %r1], 1)", "[%r0, %r1], 2)")})
+               {"summed": ('"avg"', '"sum"'), "not coalesced": ("allreduce_coalesced_", "allreduce_"), "one gradient for the other": ("[%r0, %r1], 1", "[%r0, %p1], 1"), "scaled": ("[%r0, %r1], 1)", "[%r0, %r1], 2)")})
 
 
 def collectives():
@@ -192,6 +192,35 @@ def collectives():
         _, y = c10d._allgather_base_.default(%b, %a, "tp", true, -1) : f32[4, 6], f32[4, 6] changes output_tensor"""
     yield Case("_reduce_scatter_base_ and _allgather_base_", sequential, program(4, scattered), inner, {"y": "Replicate"},
                {"the buffer": ("relu.default(%r)", "relu.default(%o)"), "not gathered": ("%b, %a, ", "%b, %o, ")})
+    # One tensor in a list, and the first one of the root.
+    one = lambda line: f"in x: f32[4]\n {line}\n y = aten.exp.default(%r) : f32[4]\n out y"
+    alone = one("r = aten.clone.default(%x) : f32[4]")
+    for op, more, expect in (("broadcast_", "0, 0, true, -1", "Replicate"), ("reduce_", '"sum", 0, 0, true, -1', "r0.y")):
+        line = f'_, r = c10d.{op}.default([%x], "tp", {more}) : none, f32[4] changes tensors'
+        several = line.replace("_, r =", "_, r, q =").replace("[%x]", "[%x, %x]").replace("none, f32[4]", "none, f32[4], f32[4]")
+        yield Case(op, alone, one(line), {"x": "Replicate" if op == "broadcast_" else "Partial"}, {"y": expect},
+                   {"several tensors": (line, several), "another tensor of the root": ("0, 0, true", "0, 1, true")})
+    yield from exchanges()
+
+
+def exchanges():
+    """All-to-all, in equal and in listed pieces: all of a tensor is sent."""
+    def program(lines, n=4):
+        return f"in x: f32[{n}]\n {lines}\n y = aten.exp.default(%r) : f32[{n}]\n out y"
+    alone = program("r = aten.clone.default(%x) : f32[8]", 8)
+    expect = {"y": "concat(" + ", ".join(f"slice(r{r}.y; 0, {k}, {k + 2})" for k in (0, 2) for r in (0, 1)) + "; 0)"}
+    twice = "z = aten.cat.default([%x, %x]) : f32[8]\n "
+    forms = {"all_to_all_single": 'r = _c10d_functional.all_to_all_single.default(%x, SIZES, "tp") : f32[4]',
+             "the first all_to_all_single": 'r = c10d_functional.all_to_all_single.default(%x, SIZES, "", [0, 1], 2) : f32[4]',
+             "alltoall_base_": "o = aten.empty.memory_format([4]) : f32[4]\n "
+                               '_, r = c10d.alltoall_base_.default(%o, %x, "tp", SIZES, true, -1) : f32[4], f32[4] changes output'}
+    for form, of_sizes in forms.items():
+        buffer = {"a larger buffer": ("([4]) : f32[4]", "([6]) : f32[6]")} if "%o" in of_sizes else {}
+        yield Case(f"{form}, equal pieces", alone, program(of_sizes.replace("SIZES", "[], []")), {"x": "Shard(0)"}, expect,
+                   {"fewer pieces are expected": ("[], []", "[2], []"), **buffer})
+        line = of_sizes.replace("SIZES", "[2, 2], [2, 2]")
+        yield Case(f"{form}, listed pieces", alone, program(line), {"x": "Shard(0)"}, expect,
+                   {"rows left over": (line, twice + line.replace("%x", "%z")), "a piece for nobody": ("[2, 2], [2, 2]", "[2, 2], [2, 2, 0]"), **buffer})
 
 
 def hlo():
