@@ -10,8 +10,10 @@ function(entangle_generated_grammar target name)
   set(grammar ${PROJECT_SOURCE_DIR}/grammar/${name}.g4)
   set(generated ${PROJECT_BINARY_DIR}/grammar)
   set(outputs ${generated}/${name}Lexer.cpp ${generated}/${name}Parser.cpp)
+  # What includes the headers is compiled again in the build that makes them anew, not in the next one.
   add_custom_command(
     OUTPUT ${outputs}
+    BYPRODUCTS ${generated}/${name}Lexer.h ${generated}/${name}Parser.h
     COMMAND ${ANTLR4_EXECUTABLE} -Dlanguage=Cpp -no-visitor -no-listener -Werror -package entangle::grammar -Xexact-output-dir
             -o ${generated} ${grammar}
     COMMAND ${CMAKE_COMMAND} -DFOLDER=${generated} -DNAME=${name} -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/LateGrammar.cmake

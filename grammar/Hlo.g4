@@ -34,13 +34,13 @@ operand
   ;
 attribute : name=WORD '=' value ;
 value : word ('->' word)? | STRING | curly | squares | round ;
-squares : square ('<=' square (WORD round)?)? ;
+squares : square ('<=' square TRANSPOSED?)? ;
 
 word : WORD | INT ;
 curly : '{' piece* '}' ;
 square : '[' piece* ']' ;
 round : '(' piece* ')' ;
-piece : WORD | INT | STRING | curly | square | round | ',' | '=' | ':' | '->' | '<=' | OTHER ;
+piece : WORD | TRANSPOSED | INT | STRING | curly | square | round | ',' | '=' | ':' | '->' | '<=' | OTHER ;
 
 MODULE : 'HloModule' ;
 ENTRY : 'ENTRY' ;
@@ -68,6 +68,8 @@ COMMENT : '/*' .*? '*/' -> skip ;
 OPEN_COMMENT : '/*' ;
 LINE_COMMENT : '//' ~[\r\n]* -> skip ;
 INT : [0-9]+ ;
+// One token, since an instruction may end with it: the next one begins with a name, which is not to be taken for its `T`.
+TRANSPOSED : 'T' [ \t]* '(' [ \t]* [0-9] [0-9, \t]* ')' ;
 // Names, numbers, and what is made of both: `%add.5`, `-1e-05`, `3x3`, `0_1x-1_1`, `b01f_01io`.
 WORD : [-+]? [A-Za-z0-9_.%$@#?!]+ ('-' [A-Za-z0-9_.]+ | '+' [0-9]+)* ;
 UNKNOWN : . ;

@@ -191,6 +191,23 @@ ENTRY %main.9_spmd (param: f32[8], param.1: (s32[], bf16[2,3])) -> (f32[8], (s32
   CHECK(shown(read, read.nodes[13]).starts_with("cc = hlo.__cublas$gemm(%g0, %c0; backend_config = "));
 }
 
+TEST_CASE("whatever an instruction ends with, the next one begins with its name") {
+  for (const std::string groups : {"{{0,1}}", "[1,2]<=[2]", "[1,2]<=[1,2]T(0,1)", "[1,2]<=[2] T ( 0 )"}) {
+    for (const std::string next : {"t", "%t", "T", "%T", "t-1"}) {
+      CAPTURE(groups);
+      CAPTURE(next);
+      const Graph read = graph(
+          "HloModule m, num_partitions=2, x=[1]<=[1]\n" + std::string(kReducers) +
+              "ENTRY e {\n  x = f32[4] parameter(0)\n  y = f32[4] all-reduce(x), to_apply=sum, channel_id=1, "
+              "use_global_device_ids=true, replica_groups=" +
+              groups + "\n  " + next + " = f32[4] negate(y)\n  ROOT z = f32[4] negate(y)\n}\n",
+          of_rank(0, 2));
+      CHECK(read.nodes.size() == 4);
+      CHECK(read.groups[0].ranks == std::vector<std::size_t>{0, 1});
+    }
+  }
+}
+
 TEST_CASE("text after the last computation, and other forms that are no module") {
   CHECK(read("HloModule m\nENTRY e { ROOT x = f32[] parameter(0) }\n\n").ok());
   CHECK(read("\n\n  HloModule m\r\nENTRY e { ROOT x = f32[] parameter(0) }, execution_thread=\"main\"").ok());
