@@ -188,6 +188,12 @@ def losses(s):
         s.case("aten.huber_loss_backward.default", dy, a * 2, b, reduction, 0.5)
         s.case("aten.binary_cross_entropy_with_logits.default", a, torch.sigmoid(b), None, None, reduction)
         s.case("aten.binary_cross_entropy_with_logits.default", a, torch.sigmoid(b), positive(4), positive(4), reduction)
+        bce = torch.ops.aten.binary_cross_entropy_with_logits.default
+        for wide in (real(4), real(3, 1), real(2, 3, 4)):
+            for x, y in ((wide, torch.sigmoid(b)), (a, torch.sigmoid(wide))):  # not every PyTorch takes a target that is smaller
+                weight = positive(4)
+                s.case("aten.binary_cross_entropy_with_logits.default", x, y, weight, weight + 1, reduction,
+                       reference=lambda: bce(*torch.broadcast_tensors(x, y), weight, weight + 1, reduction))
         s.case("aten.binary_cross_entropy.default", torch.sigmoid(a), torch.sigmoid(b), None, reduction)
         s.case("aten.binary_cross_entropy_backward.default", dy, torch.sigmoid(a), torch.sigmoid(b), None, reduction)
         s.case("aten.kl_div.default", torch.log_softmax(a, -1), torch.softmax(b, -1), reduction)
