@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attempt.h"
+#include "constants.h"
 #include "entangle/smt/solver.h"
 #include "grounds.h"
 #include "memo_folder.h"
@@ -42,6 +43,8 @@ bool uses_casts(const EGraph& graph) {
 
 std::vector<std::string> assumptions(Programs& programs) {
   std::vector<std::string> result = programs.resolved.stated;
+  const std::vector<std::string> constants = inputs_taken_as_constants(programs);
+  result.insert(result.end(), constants.begin(), constants.end());
   for (const std::string& fact : programs.resolved.learned) {
     result.push_back(fact + " (from the shapes of the inputs)");
   }

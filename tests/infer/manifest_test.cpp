@@ -250,6 +250,67 @@ TEST_CASE("listed numbers that are said to be equal are") {
 }
 
 // Nothing else can make such tensors equal.
+TEST_CASE("an input that is related to constants is taken to be these") {
+  // What the ranks hold, what the manifest says of x, and what is assumed then.
+  struct Row {
+    std::string ranks, relation;
+    Strings assumptions;
+  };
+  const std::string placeholder = "in x: f32[4] | \"value\": [1, 2, 3, 4]\n";
+  const std::string constant = "x = constant(; value=[1, 2, 3, 4]): f32[4]\n";
+  const std::string half = "x = constant(; value=[1, 2]): f32[2]\n";
+  for (const Row& row : {
+           Row{placeholder, "Replicate", {"x is taken to be [1, 2, 3, 4], the value of r0.x"}},
+           Row{constant, "Replicate", {"x is taken to be [1, 2, 3, 4], the value of r0.x"}},
+           Row{constant, "r1.x", {"x is taken to be [1, 2, 3, 4], the value of r1.x"}},
+           Row{"x = constant(; value=3): f32[4]\n", "r0.x", {"x is taken to be 3, the value of r0.x"}},
+           Row{half,
+               "Shard(0)",
+               {"x is taken to be concat(r0.x, r1.x; 0), where r0.x is [1, 2] and r1.x is [1, 2]"}},
+           Row{constant,
+               "\"concat(slice(r0.x; 0, 0, 2), slice(r1.x; 0, 2, 4); 0)\"",
+               {"x is taken to be concat(slice(r0.x; 0, 0, 2), slice(r1.x; 0, 2, 4); 0), where r0.x is [1, "
+                "2, 3, 4] "
+                "and r1.x is [1, 2, 3, 4]"}},
+           // A part of it.
+           Row{"in z: f32[2]\n" + half,
+               "\"concat(r0.x, r1.z; 0)\"",
+               {"x is taken to be concat(r0.x, r1.z; 0), where r0.x is [1, 2]"}},
+           // Whatever else it is equal to.
+           Row{"in z: f32[4]\n" + constant,
+               "[r0.z, r1.x]",
+               {"x is taken to be [1, 2, 3, 4], the value of r1.x"}},
+           Row{"in x: f32[4]\n", "Replicate", {}},
+       }) {
+    CAPTURE(row.ranks);
+    CAPTURE(row.relation);
+    Case test{"in x: f32[4]\ny = aten.exp.default(%x): f32[4]\nout y",
+              copies(2, row.ranks + "y = aten.exp.default(%x): f32[" +
+                            (row.ranks.find("[1, 2]") == std::string::npos ? "4" : "2") + "]\nout y"),
+              "inputs:\n  x: " + row.relation + "\n", "", ""};
+    CHECK(verdict(test).assumptions == row.assumptions);
+    // An input that has a value of its own is not taken to be anything.
+    if (row.relation == "Replicate" && !row.assumptions.empty()) {
+      test.sequential = placeholder + "y = aten.exp.default(%x): f32[4]\nout y";
+      CHECK(verdict(test).assumptions.empty());
+    }
+  }
+  // Long ones are not written out.
+  std::string numbers = "0";
+  for (int k = 1; k < 100; ++k) {
+    numbers += ", " + std::to_string(k);
+  }
+  const Verdict long_one = verdict(
+      {"in x: f32[100]\ny = aten.exp.default(%x): f32[100]\nout y",
+       {"x = constant(; value=[" + numbers + "]): f32[100]\ny = aten.exp.default(%x): f32[100]\nout y"},
+       "inputs:\n  x: r0.x\n",
+       "",
+       ""});
+  CHECK(long_one.assumptions == Strings{"x is taken to be [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, "
+                                        "15, 16, …], the value of r0.x"});
+  CHECK(long_one.kind == VerdictKind::refines);
+}
+
 TEST_CASE("a lemma that equates tensors of different types is an error with its place") {
   const std::string rules =
       "include \"aten.rules\";\n"
