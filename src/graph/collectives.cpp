@@ -348,7 +348,8 @@ bool Lowerer::accept_collective(const std::vector<Member>& members, const rules:
 }
 
 // What is not a tensor or a list must be the same on all members, but for the group, and for what the
-// declaration looks at of all members together.
+// declaration looks at of all members together. What one of them may leave out, and does, contradicts
+// nothing.
 bool Lowerer::consistent(const std::vector<Member>& members, const rules::Lowering& lowering,
                          const std::vector<Frame>& frames) {
   for (const rules::Parameter& parameter : lowering.parameters) {
@@ -357,11 +358,18 @@ bool Lowerer::consistent(const std::vector<Member>& members, const rules::Loweri
         looks_at_all(lowering, parameter)) {
       continue;
     }
-    const std::optional<tensor::Attr> first = frames[0].slots[parameter.slot]->to_attr();
-    for (std::size_t i = 1; i < frames.size(); ++i) {
-      const std::optional<tensor::Attr> other = frames[i].slots[parameter.slot]->to_attr();
-      if (first && other && smt::is_no(same_value(target_.oracle(), *first, *other))) {
-        arguments_differ(members[0], members[i], parameter.name, *first, *other);
+    std::optional<tensor::Attr> first;
+    std::size_t given_by = 0;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      const std::optional<tensor::Attr> value = frames[i].slots[parameter.slot]->to_attr();
+      if (!value || (parameter.type.optional && value->is_none())) {
+        continue;
+      }
+      if (!first) {
+        first = value;
+        given_by = i;
+      } else if (smt::is_no(same_value(target_.oracle(), *first, *value))) {
+        arguments_differ(members[given_by], members[i], parameter.name, *first, *value);
         return false;
       }
     }

@@ -90,18 +90,19 @@ bool HloReader::alone_or_ranks(const Call& call) {
                   ", which differ from here on");
 }
 
-bool HloReader::mode(Call& call, std::string_view opcode, Numbers& out) {
-  const Text* channel = optional(call, "channel_id");
+bool HloReader::mode(Call& call, std::string_view opcode, Numbers& out,
+                     std::optional<std::int64_t>& channel) {
+  const Text* number = optional(call, "channel_id");
   const Text* global = optional(call, "use_global_device_ids");
   const std::optional<bool> flag = global != nullptr ? truth(global->text) : std::optional(false);
   if (!flag) {
     return malformed(call, "use_global_device_ids");
   }
-  const std::optional<std::int64_t> number = channel != nullptr ? hlo::integer(channel->text) : std::nullopt;
-  if (channel != nullptr && (!number || *number < 1)) {
+  channel = number != nullptr ? hlo::integer(number->text) : std::nullopt;
+  if (number != nullptr && (!channel || *channel < 1)) {
     return malformed(call, "channel_id");
   }
-  const bool across = channel != nullptr;
+  const bool across = number != nullptr;
   if (*flag && !across) {
     return fail("bad-group", call.instruction.opcode, "`use_global_device_ids` needs a `channel_id`");
   }
@@ -263,7 +264,8 @@ bool HloReader::collective(Call& call, Result& out) {
   opcode = opcode == "cross-replica-sum" ? "all-reduce" : opcode;
   communicates_ = true;
   Numbers numbers = Numbers::replicas;
-  if (!alone_or_ranks(call) || !mode(call, opcode, numbers)) {
+  std::optional<std::int64_t> channel;
+  if (!alone_or_ranks(call) || !mode(call, opcode, numbers, channel)) {
     return false;
   }
   Draft draft;
@@ -293,6 +295,9 @@ bool HloReader::collective(Call& call, Result& out) {
     }
   }
   draft.kwargs.emplace_back("group", name(group_name));
+  if (channel) {
+    draft.kwargs.emplace_back("channel", number(*channel));
+  }
   return pair ? start(call, std::move(draft), *shape, out) : finish(call, std::move(draft), out);
 }
 

@@ -209,7 +209,7 @@ class HloReader {
   bool device(Call& call, Result& out);
   bool alone_or_ranks(const Call& call);
   bool partitions_known(const Call& call);
-  bool mode(Call& call, std::string_view opcode, Numbers& out);
+  bool mode(Call& call, std::string_view opcode, Numbers& out, std::optional<std::int64_t>& channel);
   bool group(Call& call, Numbers mode, std::string& out);
   bool pairs(Call& call, Numbers mode, Arg& out);
   bool declare(const Call& call, const Text& at, const std::vector<Integers>& groups, Numbers mode,

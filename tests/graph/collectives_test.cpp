@@ -223,6 +223,26 @@ TEST_CASE("ranks may give different numbers where the declaration looks at all o
   CHECK(Several({broadcast("0"), broadcast("1")}).result.mismatch);
 }
 
+TEST_CASE("an optional argument must be the same where ranks give it") {
+  const auto on = [](const std::string& channel) {
+    return kX + "," +
+           call("y", "c.on_channel", ref("x"), "[2, 4]", "f32",
+                R"(, "kwargs": {"group": "tp")" + (channel.empty() ? "" : ", \"channel\": " + channel) + "}");
+  };
+  CHECK(Several({on("1"), on("1")}).print(1, "y") == "add_n(r0.x, r1.x)");
+  CHECK(Several({on("1"), on("")}).print(1, "y") == "add_n(r0.x, r1.x)");
+  CHECK(Several({on("null"), on("2")}).print(1, "y") == "add_n(r0.x, r1.x)");
+  const Several other({on("1"), on("2")});
+  REQUIRE(other.result.mismatch);
+  CHECK(other.result.mismatch->what == What::arguments);
+  CHECK(other.mismatch() ==
+        "rank 0 runs `y` (c.on_channel) with channel = 1, rank 1 runs `y` (c.on_channel) with channel = 2");
+  // Of three, too, whoever leaves it out.
+  const std::string three = R"("groups": {"tp": [0, 1, 2]}, )";
+  CHECK(Several({on("1"), on(""), on("1")}, three).mismatch() == "");
+  CHECK(Several({on(""), on("1"), on("2")}, three).mismatch() != "");
+}
+
 TEST_CASE("collectives in place: what is changed is a result, the old name is not used any more") {
   const std::string both = "[[2, 4], [2, 4]]";
   const std::string one = kX + "," +

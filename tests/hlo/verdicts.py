@@ -115,6 +115,9 @@ def products():
     files = [summed(f"all-reduce(p), {by_device}{{{{0,1}}}}, to_apply={op}") for op in ("add", "more")]
     yield Pair("a module for each rank", sequential, [files[0], files[0]], inner, everywhere)
     yield Pair("ranks that reduce differently", sequential, files, inner, everywhere, "*", "violates")
+    channels = [files[0], files[0].replace("channel_id=1", "channel_id=2")]
+    yield Pair("modules that communicate over the same channel", sequential, [channels[1], channels[1]], inner, everywhere)
+    yield Pair("modules that communicate over different channels", sequential, channels, inner, everywhere, "*", "violates")
     scattered = module(f"""x = f32[4,4] parameter(0)
                           w = f32[4,6] parameter(1)
                           p = f32[4,6] dot(x, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
