@@ -3,6 +3,7 @@
 #include <array>
 #include <exception>
 #include <iostream>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "entangle/report/text.h"
 #include "entangle/support/diagnostic.h"
 #include "entangle/support/output_file.h"
+#include "entangle/support/parallel.h"
 #include "entangle/support/text.h"
 
 namespace entangle::cli {
@@ -44,7 +46,15 @@ class Check {
       }
     }
     if (!arguments_.rules.empty()) {
-      const LoadedRules& rules = rules_.load_named(arguments_.rules);
+      const LoadedRules* loaded = nullptr;
+      support::for_each_index(2, [&](std::size_t k) {
+        if (k == 0) {
+          loaded = &rules_.load_named(arguments_.rules);
+        } else if (arguments_.manifests.front() != "-") {
+          first_ = relation::read_manifest(arguments_.manifests.front());
+        }
+      });
+      const LoadedRules& rules = *loaded;
       print_once(rules);
       if (!rules.errors.empty()) return finish(report::to_json(rules.errors), ExitCode::bad_input);
     }
@@ -88,7 +98,8 @@ class Check {
       return support::error("cli/standard-input", {}, "a manifest cannot come from standard input",
                             "the paths in a manifest are relative to its file: give its path");
     }
-    support::Result<relation::Manifest> manifest = relation::read_manifest(path);
+    std::optional<support::Result<relation::Manifest>> read = std::exchange(first_, std::nullopt);
+    support::Result<relation::Manifest> manifest = read ? std::move(*read) : relation::read_manifest(path);
     if (!manifest) return std::move(manifest.error());
     const LoadedRules& rules =
         arguments_.rules.empty() ? rules_.load_for(*manifest) : rules_.load_named(arguments_.rules);
@@ -190,6 +201,7 @@ class Check {
   RuleLoader rules_;
   std::vector<const LoadedRules*> printed_;
   bool printed_error_ = false;  // the error of the manifest at hand is on the screen already
+  std::optional<support::Result<relation::Manifest>> first_;  // read while the rules were loaded
   std::vector<Outcome> outcomes_;
   std::size_t shown_ = 0;
 };

@@ -53,23 +53,19 @@ void EGraph::Impl::analyse(TermId id) {
     touch(classes[root]);
     analyse_users(classes[root]);
   }
-  if (classes[root].uniform == kNone) {
+  const auto is_one_scalar = [&](TermId child) { return class_of(child).uniform != kNone; };
+  if (classes[root].uniform == kNone && !op.random && std::ranges::all_of(node.span(), is_one_scalar)) {
     Small<const tensor::TensorType*, 16> child_types;
     std::vector<sym::Scalar> values;
     for (const TermId child : node.span()) {
       const Class& data = class_of(child);
-      if (data.uniform == kNone) {
-        break;
-      }
       child_types.push(&types[data.type]);
       values.push_back(scalars[data.uniform]);
     }
-    if (values.size() == node.count && !op.random) {
-      if (const std::optional<sym::Scalar> value =
-              typing.fold(node.op, node.attrs, child_types.span(), values)) {
-        set_uniform(id, *value);
-        return;
-      }
+    if (const std::optional<sym::Scalar> value =
+            typing.fold(node.op, node.attrs, child_types.span(), values)) {
+      set_uniform(id, *value);
+      return;
     }
   }
   if (!tensor::is_integer(type(id).dtype)) {
@@ -150,10 +146,6 @@ void EGraph::Impl::narrow(TermId id, const term::Interval& interval) {
 std::optional<sym::Scalar> EGraph::uniform(TermId id) const {
   const Class& data = impl_->class_of(id);
   return data.uniform == kNone ? std::nullopt : std::optional(impl_->scalars[data.uniform]);
-}
-
-bool EGraph::is_uniform(TermId id) const {
-  return impl_->class_of(id).uniform != kNone;
 }
 
 term::Interval EGraph::interval(TermId id) const {

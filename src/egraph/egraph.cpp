@@ -57,6 +57,8 @@ EGraph::Impl::Impl(EGraph& graph, term::Typing& graph_typing, smt::Oracle& graph
       nodes(graph.nodes_),
       up(graph.up_),
       uses(graph.uses_),
+      classes(graph.classes_),
+      types(graph.types_),
       merge_log(graph.merge_log_) {
   first_of_op.assign(rule_set.operators().size(), kNoTerm);
   last_of_op = first_of_op;
@@ -237,19 +239,25 @@ smt::Oracle& EGraph::oracle() const {
   return impl_->oracle;
 }
 TermId EGraph::make(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> children) {
-  return impl_->make(op, attrs, children, true);
+  Prepared application = prepare(op, attrs);
+  return impl_->make(application, children, true);
+}
+EGraph::Prepared EGraph::prepare(rules::OpId op, const tensor::Attr& attrs) const {
+  ENTANGLE_CHECK(op < impl_->rule_set.operators().size(), "make of an unknown operator");
+  return {op, impl_->canonical(op, attrs)};
+}
+TermId EGraph::make(Prepared& application, std::span<const TermId> children) {
+  return impl_->make(application, children, true);
 }
 TermId EGraph::make_exact(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> children) {
-  return impl_->make(op, attrs, children, false);
+  Prepared application = prepare(op, attrs);
+  return impl_->make(application, children, false);
 }
 TermId EGraph::fresh(const tensor::TensorType& type, const std::string& label) {
   return impl_->add_leaf(type, label, false);
 }
 TermId EGraph::leaf(const tensor::TensorType& type, const std::string& label) {
   return impl_->add_leaf(type, label, true);
-}
-const tensor::TensorType& EGraph::type(TermId id) const {
-  return impl_->type(id);
 }
 const std::string& EGraph::last_error() const {
   return impl_->last_error;
@@ -300,10 +308,6 @@ const std::vector<std::uint64_t>& EGraph::normalised() const {
   return impl_->normalised;
 }
 
-std::uint32_t EGraph::version(TermId id) const {
-  return impl_->class_of(id).version;
-}
-
 std::vector<TermId> EGraph::classes() const {
   std::vector<TermId> result;
   for (TermId id = 0; id < impl_->nodes.size(); ++id) {
@@ -312,10 +316,6 @@ std::vector<TermId> EGraph::classes() const {
     }
   }
   return result;
-}
-
-TermId EGraph::first_node(TermId id) const {
-  return live_from(impl_->class_of(id).first);
 }
 
 std::vector<TermId> EGraph::node_ids(TermId id) const {
@@ -352,10 +352,6 @@ TermId EGraph::find_node(rules::OpId op, const tensor::Attr& given_attrs,
   impl_->canonical_children(op, children, canonical);
   const TermId id = impl_->probe(op, attrs, canonical.span(), node_hash(op, attrs, canonical.span()));
   return id == kNoTerm || impl_->nodes[id].state == NodeState::ghost ? kNoTerm : impl_->find(id);
-}
-
-EGraph::Use EGraph::first_use(TermId id) const {
-  return impl_->class_of(id).first_use;
 }
 
 std::vector<TermId> EGraph::user_nodes(TermId id, rules::OpId op) const {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,25 +21,7 @@
 
 namespace entangle::egraph {
 
-inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
-
 using Ids = Small<TermId, 16>;
-
-// Meaningful at canonical ids.
-struct Class {
-  TermId first = kNoTerm, last = kNoTerm;  // live nodes
-  EGraph::Use first_use = EGraph::kNoUse, last_use = EGraph::kNoUse;
-  std::uint32_t terms = 1;
-  std::uint32_t type = 0;
-  std::uint32_t uniform = kNone;
-  std::uint32_t interval = kNone;
-  std::uint32_t changed = 0;    // the epoch of the last change
-  std::uint32_t version = 0;    // the number of the last change
-  std::uint32_t narrowed = 0;   // how often the interval shrank
-  std::uint64_t operators = 0;  // as rules::operator_bit()s: what nodes there may be
-  bool named = false;
-  bool defined = true;
-};
 
 // One edge of the proof forest.
 struct Edge {
@@ -93,7 +74,7 @@ struct EGraph::Impl {
                std::uint64_t hash) const;
 
   // --- make.cpp
-  TermId make(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> children, bool normal);
+  TermId make(EGraph::Prepared& prepared, std::span<const TermId> children, bool normal);
   // An application that is being made, and the node that it is: as long as no term is built and no class is
   // joined.
   struct Spelling {
@@ -117,8 +98,8 @@ struct EGraph::Impl {
   // Makes a ghost a node of its class.
   void promote(TermId ghost);
   void append_of_op(TermId node);
-  // The number in `signatures` of an operator with these attributes and operands.
-  std::uint32_t signature_of(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> children);
+  // The number in `signatures` of an application to these operands, which is tried first the next time.
+  std::uint32_t signature_of(EGraph::Prepared& prepared, std::span<const TermId> children);
   // The number of the type of an application with the signature; Signature::kUntyped where it has
   // none.
   std::uint32_t type_of(std::uint32_t signature, std::span<const TermId> children, std::string* why);
@@ -172,16 +153,16 @@ struct EGraph::Impl {
   };
   mutable std::array<Canonical, 128> canonicals;
 
-  std::vector<Node>& nodes;  // these four are the e-graph's own
+  std::vector<Node>& nodes;  // these six are the e-graph's own
   std::vector<TermId>& up;
   std::vector<EGraph::UseEntry>& uses;
+  std::vector<Class>& classes;
+  std::deque<tensor::TensorType>& types;
   std::vector<std::pair<TermId, TermId>>& merge_log;
-  std::vector<Class> classes;
   IdArena arena;
   std::vector<TermId> table;
   std::size_t table_used = 0;  // entries, erased ones too
   std::vector<TermId> first_of_op, last_of_op;
-  std::deque<tensor::TensorType> types;
   std::unordered_multimap<std::uint64_t, std::uint32_t> type_index;
   Signatures signatures;
   std::vector<sym::Scalar> scalars;

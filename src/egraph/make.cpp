@@ -31,13 +31,15 @@ smt::Truth EGraph::Impl::equal_types(std::uint32_t a, std::uint32_t b) const {
   return oracle.equal(types[a].shape, types[b].shape);
 }
 
-std::uint32_t EGraph::Impl::signature_of(rules::OpId op, const tensor::Attr& attrs,
-                                         std::span<const TermId> children) {
+std::uint32_t EGraph::Impl::signature_of(EGraph::Prepared& prepared, std::span<const TermId> children) {
   Small<std::uint32_t, 16> child_types;
   for (const TermId child : children) {
-    child_types.push(class_of(child).type);
+    child_types.push(classes[child].type);
   }
-  return signatures.find(op, attrs, child_types.span());
+  if (prepared.signature == kNone || !std::ranges::equal(signatures.types(prepared.signature), child_types)) {
+    prepared.signature = signatures.find(prepared.op, prepared.attrs, child_types.span());
+  }
+  return prepared.signature;
 }
 
 std::uint32_t EGraph::Impl::type_of(std::uint32_t signature, std::span<const TermId> children,
@@ -191,24 +193,23 @@ TermId EGraph::Impl::normalise(Spelling& application, std::uint32_t signature) {
   return ghost;
 }
 
-TermId EGraph::Impl::make(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> given,
-                          bool normal) {
+TermId EGraph::Impl::make(EGraph::Prepared& prepared, std::span<const TermId> given, bool normal) {
   last_made = kNoTerm;
-  ENTANGLE_CHECK(op < rule_set.operators().size(), "make of an unknown operator");
   if (std::find(given.begin(), given.end(), kNoTerm) != given.end()) {
     last_error = "an operand has no type";
     ++failures;
     return kNoTerm;
   }
-  Spelling application{op, canonical(op, attrs), Ids(given), {}};
+  Spelling application{prepared.op, prepared.attrs, Ids(given), {}};
   spell(application);
-  const TermId known = probe(op, application.attrs, application.children.span(), application.hash);
+  const TermId known =
+      probe(application.op, application.attrs, application.children.span(), application.hash);
   if (known != kNoTerm && (normal || nodes[known].state == NodeState::live)) {
     note_made(known);
     return find(known);
   }
   if (known == kNoTerm) {
-    const std::uint32_t signature = signature_of(op, application.attrs, application.children.span());
+    const std::uint32_t signature = signature_of(prepared, application.children.span());
     const std::uint32_t type = type_of(signature, application.children.span(), &last_error);
     if (type == Signature::kUntyped) {
       ++failures;

@@ -21,11 +21,13 @@ struct NormaliseRules {
     const rules::Lemma* lemma = nullptr;
     std::vector<Demand> demands;
     std::vector<const Expr*> trigger;  // but for the demands
-    bool by_types = false;             // see says_by_types
+    bool left_by_types = false;        // see left_says_by_types
+    bool by_types = false;             // so do conditions, and there is no trigger
     // The place of the operand that the right side is.
     std::optional<std::size_t> operand;
-    bool of_uniform = false;   // one of the operands is a scalar everywhere, or it does not match
-    bool of_repeated = false;  // two of the operands are the same, or it does not match
+    bool of_uniform = false;            // one of the operands is a scalar everywhere, or it does not match
+    std::vector<sym::Scalar> literals;  // for each of these an operand is that everywhere, or likewise
+    bool of_repeated = false;           // two of the operands are the same, or likewise
   };
   // A lemma that may match an application of some operator.
   struct Entry {
@@ -117,8 +119,8 @@ bool is_of_types(const Expr& expr) {
   return std::ranges::all_of(expr.args, is_of_types);
 }
 
-// Whether an application's attributes and the types of its operands decide if the left side matches it.
-bool says_by_types(const rules::Lemma& lemma) {
+// Whether an application's attributes and the types of its operands decide if it looks like the left side.
+bool left_says_by_types(const rules::Lemma& lemma) {
   const Expr& left = lemma.left;
   std::vector<rules::Slot> operands;
   const auto is_operand = [&](const Expr& arg) {
@@ -127,9 +129,8 @@ bool says_by_types(const rules::Lemma& lemma) {
     operands.push_back(arg.slot);
     return first;
   };
-  return left.kind == ExprKind::apply && lemma.trigger.empty() &&
-         std::ranges::all_of(left.args, is_operand) && std::ranges::all_of(left.attrs, is_of_types) &&
-         std::ranges::all_of(lemma.when, is_of_types);
+  return left.kind == ExprKind::apply && std::ranges::all_of(left.args, is_operand) &&
+         std::ranges::all_of(left.attrs, is_of_types);
 }
 
 // The operand that the right side of a lemma with one operand after the other on its left is.
@@ -163,19 +164,39 @@ bool compares_uniform(const Expr& condition, std::span<const Expr> operands) {
   return condition.operation == rules::Operation::equal && std::ranges::any_of(condition.args, is_uniform);
 }
 
+// The scalars among the operands of its left side, written `uniform(c)` or as numbers.
+std::vector<const Expr*> scalars_of(const rules::Lemma& lemma) {
+  std::vector<const Expr*> result;
+  Run::Items operands;
+  Run::flatten(lemma.left.args, operands);
+  for (const Expr* operand : operands) {
+    if (operand->kind == ExprKind::call && operand->builtin == Builtin::uniform &&
+        lemma.left.kind == ExprKind::apply) {
+      result.push_back(&operand->args[0]);
+    }
+  }
+  return result;
+}
+
 bool needs_uniform(const rules::Lemma& lemma) {
-  const std::vector<Expr>& operands = lemma.left.args;
+  const auto compares = [&](const Expr& when) { return compares_uniform(when, lemma.left.args); };
   return lemma.left.kind == ExprKind::apply &&
-         (std::ranges::any_of(operands, [](const Expr& arg) { return arg.kind == ExprKind::literal; }) ||
-          std::ranges::any_of(lemma.when,
-                              [&](const Expr& when) { return compares_uniform(when, operands); }));
+         (!scalars_of(lemma).empty() || std::ranges::any_of(lemma.when, compares));
+}
+
+// Whether they are not equal for any values of their symbols.
+bool surely_differ(const sym::Scalar& a, const sym::Scalar& b) {
+  const auto is_known = [](const sym::Scalar& value) { return value.is_number() || value.is_infinite(); };
+  return is_known(a) && is_known(b) && !(a == b);
 }
 
 bool needs_repeated(const rules::Lemma& lemma) {
   std::vector<rules::Slot> slots;
-  for (const Expr& arg : lemma.left.args) {
-    if (arg.kind == ExprKind::variable && !arg.type.is_list()) {
-      slots.push_back(arg.slot);
+  Run::Items operands;
+  Run::flatten(lemma.left.args, operands);
+  for (const Expr* operand : operands) {
+    if (operand->kind == ExprKind::variable && !operand->type.is_list()) {
+      slots.push_back(operand->slot);
     }
   }
   std::ranges::sort(slots);
@@ -197,9 +218,17 @@ NormaliseRules::Normal NormaliseRules::compile(const rules::Lemma& lemma) {
     operands.push_back(&arg);
   }
   collect_demands(lemma, operands, result.demands, result.trigger);
-  result.by_types = says_by_types(lemma);
+  result.left_by_types = result.demands.empty() && left_says_by_types(lemma);
+  result.by_types =
+      result.left_by_types && lemma.trigger.empty() && std::ranges::all_of(lemma.when, is_of_types);
   result.operand = operand_of_right(lemma);
   result.of_uniform = needs_uniform(lemma);
+  for (const Expr* scalar : scalars_of(lemma)) {
+    const auto literal = scalar->kind == ExprKind::literal ? Value(scalar->value).to_scalar() : std::nullopt;
+    if (literal) {
+      result.literals.push_back(*literal);
+    }
+  }
   result.of_repeated = needs_repeated(lemma);
   return result;
 }
@@ -240,8 +269,10 @@ struct Matcher::Impl {
   std::size_t frames_used = 0;
   std::size_t lookups = 0;  // depth of normal forms inside look-ups
 
-  // All matches of the left side at an application, conditions and triggers too.
-  bool match(const NormaliseRules::Normal& normal, const term::NodeView& application, const Found& found);
+  // All matches of the left side at an application, conditions and triggers too. `looks_like`: told if it
+  // looks like the left side, whatever the conditions.
+  bool match(const NormaliseRules::Normal& normal, const term::NodeView& application, const Found& found,
+             bool* looks_like = nullptr);
 };
 
 Matcher::Matcher(EGraph& graph, const Matcher* like)
@@ -275,7 +306,7 @@ bool Matcher::match_lemma(const rules::Lemma& lemma, const term::NodeView& appli
 }
 
 bool Matcher::Impl::match(const NormaliseRules::Normal& normal, const term::NodeView& application,
-                          const Found& found) {
+                          const Found& found, bool* looks_like) {
   const rules::Lemma& lemma = *normal.lemma;
   if (frames_used == frames.size()) {
     frames.push_back(std::make_unique<Frame>());
@@ -285,7 +316,12 @@ bool Matcher::Impl::match(const NormaliseRules::Normal& normal, const term::Node
   Run run(graph, frame, lemma.generic ? &*lemma.generic : nullptr, normal.demands);
   auto report = [&] { return found(frame); };
   auto conditions = [&] { return run.conditions(lemma.when, normal.trigger, report); };
-  auto done = [&] { return run.settled(conditions); };
+  auto done = [&] {
+    if (looks_like != nullptr) {
+      *looks_like = true;
+    }
+    return run.settled(conditions);
+  };
   const bool stop = run.at(lemma.left, application, kNoTerm, done);
   --frames_used;
   return stop;
@@ -310,6 +346,13 @@ TermId Matcher::normal_form(const term::NodeView& application, bool build, std::
     uniform = uniform || data.uniform != kNone;
   }
   const bool repeated = may_repeat(application.children);
+  // Whether no operand can be that scalar everywhere.
+  const auto is_missing = [&](const sym::Scalar& literal) {
+    return std::ranges::none_of(application.children, [&](TermId child) {
+      const std::uint32_t known = graph.impl().class_of(child).uniform;
+      return known != kNone && !surely_differ(graph.impl().scalars[known], literal);
+    });
+  };
   const std::vector<NormaliseRules::Entry>& lemmas = impl_->normalise->by_op[application.op];
   Signatures& signatures = graph.impl().signatures;
   const auto found = [&](std::size_t k, TermId result) {
@@ -323,15 +366,15 @@ TermId Matcher::normal_form(const term::NodeView& application, bool build, std::
       continue;
     }
     const NormaliseRules::Normal& normal = impl_->normalise->rule(lemmas[k].lemma);
-    if ((normal.of_uniform && !uniform) || (normal.of_repeated && !repeated)) {
+    if ((normal.of_uniform && !uniform) || (normal.of_repeated && !repeated) ||
+        std::ranges::any_of(normal.literals, is_missing)) {
       continue;
     }
-    const bool kept = normal.by_types && k < 64;
-    const std::uint64_t bit = kept ? std::uint64_t{1} << k : 0;
+    const std::uint64_t bit = normal.left_by_types && k < 64 ? std::uint64_t{1} << k : 0;
     if ((signatures[signature].refused & bit) != 0) {
       continue;
     }
-    if (build && (signatures[signature].taken & bit) != 0) {
+    if (build && normal.by_types && (signatures[signature].taken & bit) != 0) {
       const TermId operand = application.children[*normal.operand];
       if (exact != nullptr) {
         *exact = operand;
@@ -341,7 +384,8 @@ TermId Matcher::normal_form(const term::NodeView& application, bool build, std::
     const rules::Lemma& lemma = *normal.lemma;
     TermId result = kNoTerm;
     bool matches = false;
-    impl_->match(normal, application, [&](Frame& frame) {
+    bool looks_like = false;
+    const auto use = [&](Frame& frame) {
       matches = true;
       if (!build) {
         result = lookup(lemma.right, frame);
@@ -360,14 +404,15 @@ TermId Matcher::normal_form(const term::NodeView& application, bool build, std::
         *exact = made != kNoTerm && graph.find(made) == result ? made : term->id;
       }
       return true;
-    });
+    };
+    impl_->match(normal, application, use, &looks_like);
     if (result != kNoTerm) {
-      if (build && normal.operand && !graph.impl().commutative(application.op)) {
+      if (build && normal.by_types && normal.operand && !graph.impl().commutative(application.op)) {
         signatures[signature].taken |= bit;
       }
       return found(k, result);
     }
-    if (!matches) {
+    if (normal.by_types ? !matches : !looks_like) {
       signatures[signature].refused |= bit;
     }
   }
@@ -413,7 +458,8 @@ TermId Matcher::lookup(const Expr& expr, Frame& frame) {
   EGraph& graph = impl_->graph;
   const auto find_application = [&](rules::OpId op, const tensor::Attr& attrs, const Ids& children) {
     const EGraph::Impl& inside = graph.impl();
-    const tensor::Attr canonical = inside.canonical(op, attrs);
+    EGraph::Prepared application = graph.prepare(op, attrs);
+    const tensor::Attr& canonical = application.attrs;
     Ids operands;
     inside.canonical_children(op, children.span(), operands);
     const TermId known =
@@ -425,7 +471,7 @@ TermId Matcher::lookup(const Expr& expr, Frame& frame) {
     if (!may_normalise(op) || impl_->lookups >= kDeepest) {
       return kNoTerm;
     }
-    const std::uint32_t signature = graph.impl().signature_of(op, canonical, operands.span());
+    const std::uint32_t signature = graph.impl().signature_of(application, operands.span());
     if (graph.impl().type_of(signature, operands.span(), nullptr) == Signature::kUntyped) {
       return kNoTerm;
     }

@@ -104,8 +104,11 @@ class Run {
   bool bound(const rules::Expr& expr) const;
   smt::Truth equal(const term::Value& a, const term::Value& b) const;
 
- private:
   using Items = Small<const rules::Expr*, 8>;
+  // The patterns of an operand list one by one, those of lists in it in their places.
+  static void flatten(std::span<const rules::Expr> args, Items& out);
+
+ private:
   using Exprs = std::span<const rules::Expr* const>;
   struct Pending {
     const rules::Expr* pattern;
@@ -126,7 +129,6 @@ class Run {
   bool bind(rules::Slot slot, term::Value value, Next next);
 
   // match_sequence.cpp: lists of operands
-  static void flatten(std::span<const rules::Expr> args, Items& out);
   static bool is_run(const rules::Expr& item);
   static const rules::Expr* comprehension_in(const rules::Expr& run);
   static std::size_t least_length(const rules::Expr& item);

@@ -16,16 +16,28 @@ using rules::Expr;
 using term::Frame;
 using term::Value;
 
+LemmaCounts Counters::of(std::uint32_t lemma) const {
+  const auto at = std::ranges::lower_bound(lemmas, lemma, {}, [](const auto& entry) { return entry.first; });
+  return at != lemmas.end() && at->first == lemma ? at->second : LemmaCounts{};
+}
+
+void Counters::add(std::uint32_t lemma, const LemmaCounts& counts) {
+  if (counts == LemmaCounts{}) {
+    return;
+  }
+  auto at = std::ranges::lower_bound(lemmas, lemma, {}, [](const auto& entry) { return entry.first; });
+  if (at == lemmas.end() || at->first != lemma) {
+    at = lemmas.insert(at, {lemma, {}});
+  }
+  at->second.matched += counts.matched;
+  at->second.applied += counts.applied;
+  at->second.normalised += counts.normalised;
+}
+
 void Counters::add(const Counters& other) {
-  const auto add_all = [](std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& from) {
-    to.resize(std::max(to.size(), from.size()));
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      to[i] += from[i];
-    }
-  };
-  add_all(matched, other.matched);
-  add_all(applied, other.applied);
-  add_all(normalised, other.normalised);
+  for (const auto& [lemma, counts] : other.lemmas) {
+    add(lemma, counts);
+  }
   ill_typed += other.ill_typed;
   refused += other.refused;
 }
@@ -58,9 +70,7 @@ class Saturation {
  public:
   Saturation(EGraph& graph, const Program::Impl& program, const Limits& limits)
       : graph_(graph), inside_(graph.impl()), program_(program), limits_(limits) {
-    const std::size_t lemmas = program.rules.lemmas().size();
-    outcome_.counters.matched.assign(lemmas, 0);
-    outcome_.counters.applied.assign(lemmas, 0);
+    counts_.resize(program.rules.lemmas().size());
   }
 
   Outcome run();
@@ -93,6 +103,7 @@ class Saturation {
   const Program::Impl& program_;
   const Limits limits_;
   Outcome outcome_;
+  std::vector<LemmaCounts> counts_;
   std::vector<Found> found_;
   std::vector<Found> waiting_;         // matches put off
   HashSet waiting_keys_;               // theirs, and of those that waited
@@ -249,7 +260,7 @@ bool Saturation::complete(Run& run, Frame& frame, const Rule& rule, TermId root)
     if (settled_.contains(key) || waiting_keys_.contains(key) || !asked_.insert(key)) {
       return false;
     }
-    ++outcome_.counters.matched[rule.index];
+    ++counts_[rule.index].matched;
     auto record = [&] {
       if (rule.alike) {
         settled_.insert(alike);
@@ -352,7 +363,7 @@ void Saturation::join(const Rule& rule, const Value& left, const Value& right, T
   if (!inside_.merge(exact(a->id, exact_left), exact(b->id, exact_right), edge)) {
     ++outcome_.counters.refused;
   } else if (inside_.merge_log.size() != before) {
-    ++outcome_.counters.applied[rule.index];
+    ++counts_[rule.index].applied;
   }
 }
 
@@ -540,7 +551,10 @@ Outcome Saturation::run() {
       next_stage();
     }
   }
-  outcome_.counters.normalised = inside_.normalised;
+  for (std::uint32_t lemma = 0; lemma < counts_.size(); ++lemma) {
+    counts_[lemma].normalised = lemma < inside_.normalised.size() ? inside_.normalised[lemma] : 0;
+    outcome_.counters.add(lemma, counts_[lemma]);
+  }
   return std::move(outcome_);
 }
 

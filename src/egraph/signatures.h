@@ -55,7 +55,11 @@ class Signatures {
     entries_.push_back(std::move(fresh));
     return places_[at];
   }
-  // Valid until the next one is made.
+  // The numbers of the operands' types. Valid until the next one is made, like what follows.
+  std::span<const std::uint32_t> types(std::uint32_t number) const {
+    const Signature& of = entries_[number];
+    return std::span(types_).subspan(of.first, of.count);
+  }
   Signature& operator[](std::uint32_t number) { return entries_[number]; }
 
  private:

@@ -155,8 +155,10 @@ void Lowerer::retire(std::uint32_t rank, NodeIndex node) {
 static std::vector<const Arg*> marked_arguments(const Node& at, const rules::Lowering& lowering) {
   std::vector<const Arg*> result;
   for (std::size_t k = 0; k < lowering.parameters.size(); ++k) {
-    const Arg* arg = k < at.args.size() ? &at.args[k] : at.kwarg(lowering.parameters[k].name);
-    if (lowering.parameters[k].changed && arg != nullptr) {
+    if (!lowering.parameters[k].changed) {
+      continue;
+    }
+    if (const Arg* arg = k < at.args.size() ? &at.args[k] : at.kwarg(lowering.parameters[k].name)) {
       result.push_back(arg);
     }
   }

@@ -303,19 +303,22 @@ std::optional<std::vector<Value>> Lowerer::results(const Group& group, const std
   }
   same = same_operands(lowering, own);
   std::vector<Value> values;
-  for (Frame& frame : joined(group, members, lowering, own)) {
-    const bool applies =
-        !lowering.condition || smt::is_yes(target_.evaluator().holds(*lowering.condition, frame));
-    const std::optional<Value> value =
-        applies ? target_.evaluator().evaluate(lowering.body, frame) : std::nullopt;
-    if (!value) {
+  std::vector<Frame> frames = joined(group, members, lowering, own);
+  std::optional<Value> value;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    // What a declaration gives depends on nothing but its frame: after an all-reduce all have the same.
+    if (i == 0 || frames[i].slots != frames[i - 1].slots) {
+      const bool applies =
+          !lowering.condition || smt::is_yes(target_.evaluator().holds(*lowering.condition, frames[i]));
+      value = applies ? target_.evaluator().evaluate(lowering.body, frames[i]) : std::nullopt;
       if (!applies) {
         reason = "its declaration asks for `" + rules::to_string(*lowering.condition) + "`";
       }
+    }
+    if (!value) {
       return std::nullopt;
     }
-    const Member& member = members[values.size()];
-    values.push_back(with_new_values(node_of(member.rank, member.node), *value));
+    values.push_back(with_new_values(node_of(members[i].rank, members[i].node), *value));
   }
   if (!smt::is_yes(same_lists(members, lowering, own))) {
     reason = "whether the ranks give the same lists is not known";
@@ -437,34 +440,37 @@ Truth Lowerer::same_operands(const rules::Lowering& lowering, const std::vector<
 std::vector<Frame> Lowerer::joined(const Group& group, const std::vector<Member>& members,
                                    const rules::Lowering& lowering, std::vector<Frame>& own) {
   std::vector<Frame> frames = own;
-  const auto over_group = [&](rules::Slot slot) {
-    std::vector<Value> values;
-    for (const Frame& frame : own) {
-      values.push_back(*frame.slots[slot]);
+  const auto set = [](Frame& frame, rules::Slot slot, const auto& value) {
+    if (slot != rules::kNoSlot) {
+      frame.slots[slot] = value();
     }
-    return Value(std::move(values));
   };
+  const auto set_for_all = [&](rules::Slot slot, const Value& value) {
+    for (Frame& frame : frames) {
+      set(frame, slot, [&] { return value; });
+    }
+  };
+  for (const rules::Parameter& parameter : lowering.parameters) {
+    if (parameter.type.base == Base::tensor && parameter.type.is_list()) {
+      std::vector<Value> values;
+      for (const Frame& frame : own) {
+        values.push_back(*frame.slots[parameter.slot]);
+      }
+      set_for_all(parameter.slot, Value(std::move(values)));
+    }
+  }
   std::vector<Value> ranks;
   for (const std::size_t rank : group.ranks) {
     ranks.emplace_back(Int(rank));
   }
+  set_for_all(lowering.group_ranks, Value(std::move(ranks)));
+  set_for_all(lowering.group_size, Value(Int(frames.size())));
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    const auto set = [&](rules::Slot slot, const Value& value) {
-      if (slot != rules::kNoSlot) {
-        frames[i].slots[slot] = value;
-      }
-    };
-    for (const rules::Parameter& parameter : lowering.parameters) {
-      if (parameter.type.base == Base::tensor && parameter.type.is_list()) {
-        set(parameter.slot, over_group(parameter.slot));
-      }
-    }
-    set(lowering.rank_in_group, Value(Int(i)));
-    set(lowering.group_size, Value(Int(frames.size())));
-    set(lowering.group_ranks, Value(ranks));
+    const Member& member = members[i];
     frames[i].members = own;
-    set(lowering.site, Value(Int(site(members[i].rank, members[i].node))));
-    set(lowering.draw, Value(Int(draw(members[i].rank, members[i].node))));
+    set(frames[i], lowering.rank_in_group, [&] { return Value(Int(i)); });
+    set(frames[i], lowering.site, [&] { return Value(Int(site(member.rank, member.node))); });
+    set(frames[i], lowering.draw, [&] { return Value(Int(draw(member.rank, member.node))); });
   }
   return frames;
 }

@@ -298,14 +298,11 @@ void Lowerer::block(std::uint32_t rank, NodeIndex node, const std::string& reaso
 void Lowerer::record_lookups(TermId root, const TensorRef& at) {
   std::vector<TermId>& todo = looking_at_;
   todo.assign(1, root);
+  looked_at_.resize(target_.term_count(), false);
   while (!todo.empty()) {
     const TermId term = todo.back();
     todo.pop_back();
-    if (term == kNoTerm) {
-      continue;
-    }
-    looked_at_.resize(std::max<std::size_t>(looked_at_.size(), std::size_t{term} + 1), false);
-    if (looked_at_[term]) {
+    if (term == kNoTerm || looked_at_[term]) {
       continue;
     }
     looked_at_[term] = true;

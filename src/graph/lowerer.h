@@ -132,7 +132,7 @@ class Lowerer {
   // How a node of the first rank was lowered, if that says how the same node of other ranks is.
   struct Known {
     const rules::Lowering* lowering = nullptr;
-    const Recipes::Recipe* recipe = nullptr;
+    Recipes::Recipe* recipe = nullptr;
     std::vector<TermId> operands;                             // of the recipe
     std::vector<std::pair<NodeIndex, std::uint32_t>> places;  // which of them are nodes
   };

@@ -66,15 +66,16 @@ class Recipes::Recorder final : public term::Store, public term::PatternHost {
     if (ended_ || missed_ || std::ranges::find(children, kNoTerm) != children.end()) {
       return end(kNoTerm);
     }
+    EGraph::Prepared applied = target_.prepare(op, attrs);
     std::vector<TermId> operands;
     for (const TermId child : children) {
       operands.push_back(target_.find(terms_[child]));
     }
-    const TermId made = target_.make(op, attrs, operands);
+    const TermId made = target_.make(applied, operands);
     if (made == kNoTerm) {
       return end(kNoTerm);
     }
-    steps_.push_back({op, attrs, {children.begin(), children.end()}, &target_.type(made)});
+    steps_.push_back({std::move(applied), {children.begin(), children.end()}, &target_.type(made)});
     terms_.push_back(made);
     return static_cast<TermId>(terms_.size() - 1);
   }
@@ -181,7 +182,7 @@ bool Recipes::describe(const rules::Lowering& lowering, const Frame& frame) {
   });
 }
 
-std::pair<const Recipes::Recipe*, bool> Recipes::recipe(const rules::Lowering& lowering, const Frame& frame) {
+std::pair<Recipes::Recipe*, bool> Recipes::recipe(const rules::Lowering& lowering, const Frame& frame) {
   const auto found = recipes_.find(key_);
   if (found != recipes_.end()) {
     return {&found->second, false};
@@ -218,7 +219,7 @@ std::vector<TermId> Recipes::last_operands() const {
   return {terms_.begin(), terms_.begin() + static_cast<std::ptrdiff_t>(last_->operands.size())};
 }
 
-std::optional<Value> Recipes::value(const Recipe& recipe, std::span<const TermId> operands) {
+std::optional<Value> Recipes::value(Recipe& recipe, std::span<const TermId> operands) {
   if (operands.size() != recipe.operands.size()) {
     return std::nullopt;
   }
@@ -276,13 +277,13 @@ Recipes::Recipe Recipes::record(const rules::Lowering& lowering, const Frame& fr
   return recipe;
 }
 
-std::optional<Value> Recipes::follow(const Recipe& recipe) {
-  for (const Step& step : recipe.steps) {
+std::optional<Value> Recipes::follow(Recipe& recipe) {
+  for (Step& step : recipe.steps) {
     children_.clear();
     for (const std::uint32_t child : step.children) {
       children_.push_back(target_.find(terms_[child]));
     }
-    const TermId made = target_.make(step.op, step.attrs, children_);
+    const TermId made = target_.make(step.applied, children_);
     // Equal types may be written in different ways; the next steps may depend on it.
     if (made == kNoTerm || &target_.type(made) != step.type) {
       return std::nullopt;

@@ -38,10 +38,10 @@ class Recipes {
 
   // How the last value that there was came about: the recipe, and the classes of its operands.
   struct Recipe;
-  const Recipe* last() const { return last_; }
+  Recipe* last() const { return last_; }
   std::vector<egraph::TermId> last_operands() const;
   // The same for other operands, if they are as many classes of the same types.
-  std::optional<term::Value> value(const Recipe& recipe, std::span<const egraph::TermId> operands);
+  std::optional<term::Value> value(Recipe& recipe, std::span<const egraph::TermId> operands);
 
  private:
   // Everything that a recipe depends on: the frame with its operands replaced by their types and by the
@@ -57,8 +57,7 @@ class Recipes {
   };
   // Terms are numbered: first the operands, then what is made.
   struct Step {
-    rules::OpId op = rules::kNoOp;
-    tensor::Attr attrs;
+    egraph::EGraph::Prepared applied;
     std::vector<std::uint32_t> children;
     const tensor::TensorType* type = nullptr;  // of the result, as the e-graph has it
   };
@@ -70,11 +69,11 @@ class Recipes {
   bool describe(const sym::Int& value);
   void add_type(const tensor::TensorType& type);
   // The recipe for key_, and whether it has just been recorded.
-  std::pair<const Recipe*, bool> recipe(const rules::Lowering& lowering, const term::Frame& frame);
+  std::pair<Recipe*, bool> recipe(const rules::Lowering& lowering, const term::Frame& frame);
   term::Value numbered(const term::Value& value) const;
   std::uint32_t number(egraph::TermId term) const;
   Recipe record(const rules::Lowering& lowering, const term::Frame& frame);
-  std::optional<term::Value> follow(const Recipe& recipe);
+  std::optional<term::Value> follow(Recipe& recipe);
   term::Value made(const term::Value& value) const;
 
   egraph::EGraph& target_;
@@ -83,7 +82,7 @@ class Recipes {
   Key key_;                               // of the present question
   std::vector<egraph::TermId> terms_;     // likewise, by number
   std::vector<egraph::TermId> children_;  // of the step that is followed
-  const Recipe* last_ = nullptr;
+  Recipe* last_ = nullptr;
 };
 
 struct Recipes::Recipe {

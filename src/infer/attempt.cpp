@@ -76,9 +76,11 @@ std::optional<support::Diagnostic> clash_error(Programs& programs, const Walk& w
 }
 
 egraph::Counters lemmas_used(const Programs& programs, const Walk& walk) {
-  egraph::Counters result;
-  result.normalised = programs.graph->normalised();
-  result.add(walk.result().counters);
+  egraph::Counters result = walk.result().counters;
+  const std::vector<std::uint64_t>& normalised = programs.graph->normalised();
+  for (std::uint32_t lemma = 0; lemma < normalised.size(); ++lemma) {
+    result.add(lemma, {.normalised = normalised[lemma]});
+  }
   return result;
 }
 

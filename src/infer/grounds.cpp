@@ -9,11 +9,12 @@
 namespace entangle::infer {
 namespace {
 
-std::vector<LemmaUse> lemma_uses(const rules::RuleSet& rules, const std::vector<std::uint64_t>& counts) {
+std::vector<LemmaUse> lemma_uses(const rules::RuleSet& rules, const egraph::Counters& counters,
+                                 std::uint64_t egraph::LemmaCounts::*count) {
   std::vector<LemmaUse> uses;
-  for (std::size_t k = 0; k < counts.size(); ++k) {
-    if (counts[k] > 0) {
-      uses.push_back({rules.lemmas()[k].name, counts[k], static_cast<std::uint32_t>(k)});
+  for (const auto& [lemma, counts] : counters.lemmas) {
+    if (counts.*count > 0) {
+      uses.push_back({rules.lemmas()[lemma].name, counts.*count, lemma});
     }
   }
   std::ranges::sort(uses, [](const LemmaUse& a, const LemmaUse& b) {
@@ -30,12 +31,10 @@ std::vector<std::uint32_t> operators_met(const egraph::EGraph& joint, const egra
       found[op] = true;
     }
   }
-  for (const std::vector<std::uint64_t>* counts : {&counters.applied, &counters.normalised}) {
-    for (std::size_t k = 0; k < counts->size(); ++k) {
-      if ((*counts)[k] > 0) {
-        rules::collect_operators(rules.lemmas()[k].left, found);
-        rules::collect_operators(rules.lemmas()[k].right, found);
-      }
+  for (const auto& [lemma, counts] : counters.lemmas) {
+    if (counts.applied > 0 || counts.normalised > 0) {
+      rules::collect_operators(rules.lemmas()[lemma].left, found);
+      rules::collect_operators(rules.lemmas()[lemma].right, found);
     }
   }
   std::vector<std::uint32_t> result;
@@ -50,8 +49,8 @@ std::vector<std::uint32_t> operators_met(const egraph::EGraph& joint, const egra
 }  // namespace
 
 void record_grounds(const egraph::EGraph& joint, const egraph::Counters& counters, Verdict& verdict) {
-  verdict.lemmas = lemma_uses(joint.rules(), counters.applied);
-  verdict.normalised = lemma_uses(joint.rules(), counters.normalised);
+  verdict.lemmas = lemma_uses(joint.rules(), counters, &egraph::LemmaCounts::applied);
+  verdict.normalised = lemma_uses(joint.rules(), counters, &egraph::LemmaCounts::normalised);
   verdict.operators = operators_met(joint, counters);
 }
 

@@ -156,7 +156,7 @@ TermId Joint::build(const relation::CleanTerm& clean, const std::vector<TermId>&
 }
 
 Joint::Constant Joint::find_constancy(TermId root) {
-  std::vector<Asked> asked;
+  std::vector<Asked>& asked = asked_;
   const auto ask = [&](TermId id) {
     constant_[id] = Constant::no;  // while it is asked for: a class may hold itself
     if (is_constant(id, 0)) {
@@ -215,9 +215,11 @@ bool Joint::is_constant(TermId id, int depth) {
     }
     const auto children = graph_.original(member).children;
     const bool layout = (known & kLayout) != 0;
-    if (children.empty() || (layout && std::ranges::all_of(children, [&](TermId child) {
-                               return is_constant(child, depth + 1);
-                             }))) {
+    const auto rearranged = [&](TermId child) {
+      const TermId operand = graph_.find(child);
+      return is_known(operand) ? constant_[operand] == Constant::yes : is_constant(operand, depth + 1);
+    };
+    if (children.empty() || (layout && std::ranges::all_of(children, rearranged))) {
       return true;
     }
   }

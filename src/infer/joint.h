@@ -251,6 +251,7 @@ class Joint {
   std::vector<OwnerEntry> owners_;
   std::deque<std::vector<TermId>> lists_{1};  // the first is that of a class without
   std::vector<Constant> constant_;    // likewise, unless the class has changed since; asked for all the time
+  std::vector<Asked> asked_;          // by find_constancy
   std::vector<std::uint8_t> traits_;  // by term id; 0: not asked for
   std::vector<TermId> others_;        // by use
   std::size_t seen_merges_ = 0;

@@ -1,6 +1,7 @@
 #include "memo.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "entangle/rules/bytes.h"
@@ -164,9 +165,12 @@ std::uint64_t Memo::form_of_class(TermId id) {
 // Numbers the ranks that stand at these places of a key by their order among each other: what is found does
 // not depend on which ranks they are.
 void Memo::number_ranks(const std::vector<std::size_t>& places, MemoKey& key) {
-  std::vector<std::uint64_t> number;  // by rank
+  std::uint64_t count = 0;
   for (const std::size_t at : places) {
-    number.resize(std::max<std::size_t>(number.size(), key[at] + 1), 0);
+    count = std::max(count, key[at] + 1);
+  }
+  std::vector<std::uint64_t> number(count, 0);  // by rank
+  for (const std::size_t at : places) {
     number[key[at]] = 1;
   }
   std::uint64_t next = 0;
@@ -245,6 +249,7 @@ MemoKey Memo::key(const Selection& selection, const std::vector<TermId>& targets
   key.reserve(kWordsOfClass * selection.classes().size() +
               kWordsOfApplication * selection.applications().size());
   std::vector<std::size_t> ranks;  // places in the key
+  ranks.reserve(2 * selection.classes().size());
   std::size_t classes = 0;
   const auto add_classes = [&](std::size_t end) {
     for (; classes < end; ++classes) {
@@ -365,12 +370,11 @@ bool Memo::fits(const Solution& solution, const Selection& selection, const std:
   if (names_calls(solution)) {  // of operators that exist, as is known by now
     return false;
   }
-  const egraph::Counters& counters = solution.outcome.counters;
-  const std::size_t lemmas = graph.rules().lemmas().size();
+  const auto& counted = solution.outcome.counters.lemmas;
   return solution.outcome.stop < egraph::Stop::expired &&
-         std::ranges::all_of(
-             std::array{counters.matched.size(), counters.applied.size(), counters.normalised.size()},
-             [&](std::size_t size) { return size == 0 || size == lemmas; });
+         std::ranges::adjacent_find(counted, std::greater_equal<>(), [](const auto& e) { return e.first; }) ==
+             counted.end() &&
+         (counted.empty() || counted.back().first < graph.rules().lemmas().size());
 }
 
 void Memo::load(const KeptSolutions& kept, bool on_disk) {

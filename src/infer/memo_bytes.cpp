@@ -94,8 +94,11 @@ std::optional<std::string> to_bytes(const Solution& solution) {
   }
   const egraph::Outcome& outcome = solution.outcome;
   const egraph::Counters& counters = outcome.counters;
-  writer(outcome.stop, outcome.rounds, counters.matched, counters.applied, counters.normalised,
-         counters.ill_typed, counters.refused, solution.nodes);
+  writer(outcome.stop, outcome.rounds, counters.ill_typed, counters.refused, solution.nodes);
+  writer(counters.lemmas.size());
+  for (const auto& [lemma, counts] : counters.lemmas) {
+    writer(lemma, counts.matched, counts.applied, counts.normalised);
+  }
   return writer.ok() ? std::optional(writer.take()) : std::nullopt;
 }
 
@@ -122,8 +125,11 @@ std::optional<Solution> solution_from_bytes(const std::string& bytes) {
   }
   egraph::Outcome& outcome = solution.outcome;
   egraph::Counters& counters = outcome.counters;
-  reader(outcome.stop, outcome.rounds, counters.matched, counters.applied, counters.normalised,
-         counters.ill_typed, counters.refused, solution.nodes);
+  reader(outcome.stop, outcome.rounds, counters.ill_typed, counters.refused, solution.nodes, count);
+  for (std::size_t k = 0; k < count && reader.ok(); ++k) {
+    auto& [lemma, counts] = counters.lemmas.emplace_back();
+    reader(lemma, counts.matched, counts.applied, counts.normalised);
+  }
   return reader.ok() && reader.rest().empty() && !solution.relations.empty()
              ? std::optional(std::move(solution))
              : std::nullopt;

@@ -44,44 +44,51 @@ void for_each_inside(const EGraph& graph, TermId term, const Known& known, const
 
 }  // namespace
 
-SequentialNames::SequentialNames(const graph::Lowered& lowered, const EGraph& graph) : lowered_(lowered) {
-  const auto& nodes = lowered.nodes.front();
+const SequentialNames::Tables& SequentialNames::tables() const {
+  if (tables_) {
+    return *tables_;
+  }
+  Tables& found = tables_.emplace();
+  const auto& nodes = lowered_.nodes.front();
   for (NodeIndex n = 0; n < nodes.size(); ++n) {
     for (std::uint32_t k = 0; k < nodes[n].results.size(); ++k) {
       const TermId term = nodes[n].results[k];
       if (term == kNoTerm) {
         continue;
       }
-      any_result_of_.emplace(term, TensorRef{0, n, k});
-      if (!lowered.graphs.front()->nodes[n].several) {
-        result_of_.emplace(term, n);
+      found.any_result_of.emplace(term, TensorRef{0, n, k});
+      if (!lowered_.graphs.front()->nodes[n].several) {
+        found.result_of.emplace(term, n);
       }
       if (nodes[n].kind == graph::Kind::leaf) {
         continue;  // what the manifest relates it to is nobody's computation
       }
-      const auto known = [&](TermId t) { return any_result_of_.contains(t) || inside_.contains(t); };
-      for_each_inside(graph, term, known, [&](TermId t) { inside_.emplace(t, n); });
+      const auto known = [&](TermId t) {
+        return found.any_result_of.contains(t) || found.inside.contains(t);
+      };
+      for_each_inside(graph_, term, known, [&](TermId t) { found.inside.emplace(t, n); });
     }
   }
+  return found;
 }
 
 std::optional<NodeIndex> SequentialNames::node_of(TermId term) const {
-  if (const auto it = any_result_of_.find(term); it != any_result_of_.end()) {
+  if (const auto it = tables().any_result_of.find(term); it != tables().any_result_of.end()) {
     return it->second.node;
   }
-  const auto it = inside_.find(term);
-  return it == inside_.end() ? std::nullopt : std::optional(it->second);
+  const auto it = tables().inside.find(term);
+  return it == tables().inside.end() ? std::nullopt : std::optional(it->second);
 }
 
 bool SequentialNames::is_result(TermId term) const {
-  return any_result_of_.contains(term);
+  return tables().any_result_of.contains(term);
 }
 
 std::string SequentialNames::name(TermId term) const {
-  if (const auto it = result_of_.find(term); it != result_of_.end()) {
+  if (const auto it = tables().result_of.find(term); it != tables().result_of.end()) {
     return lowered_.graphs.front()->nodes[it->second].name;
   }
-  if (const auto it = any_result_of_.find(term); it != any_result_of_.end()) {
+  if (const auto it = tables().any_result_of.find(term); it != tables().any_result_of.end()) {
     return lowered_.describe(it->second);
   }
   const auto node = node_of(term);
@@ -92,7 +99,7 @@ Place SequentialNames::place(TermId term) const {
   Place place;
   place.tensor = name(term);
   NodeIndex index = kNoNode;
-  if (const auto it = result_of_.find(term); it != result_of_.end()) {
+  if (const auto it = tables().result_of.find(term); it != tables().result_of.end()) {
     index = it->second;
   } else if (const auto node = node_of(term)) {
     index = *node;

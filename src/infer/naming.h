@@ -14,7 +14,8 @@ namespace entangle::infer {
 // The sequential side: terms by id as first built.
 class SequentialNames {
  public:
-  SequentialNames(const graph::Lowered& lowered, const EGraph& graph);
+  // Both outlive it. Nothing is looked at before something is asked: most checks never do.
+  SequentialNames(const graph::Lowered& lowered, const EGraph& graph) : lowered_(lowered), graph_(graph) {}
 
   // The node that computes the term: the first one that needs it and is not given it by another node.
   std::optional<graph::NodeIndex> node_of(TermId term) const;
@@ -26,10 +27,16 @@ class SequentialNames {
   Place place(TermId term) const;
 
  private:
+  struct Tables {
+    std::unordered_map<TermId, graph::NodeIndex> result_of;  // first single-result node
+    std::unordered_map<TermId, graph::TensorRef> any_result_of;
+    std::unordered_map<TermId, graph::NodeIndex> inside;  // values inside a lowering
+  };
+  const Tables& tables() const;
+
   const graph::Lowered& lowered_;
-  std::unordered_map<TermId, graph::NodeIndex> result_of_;  // first single-result node
-  std::unordered_map<TermId, graph::TensorRef> any_result_of_;
-  std::unordered_map<TermId, graph::NodeIndex> inside_;  // values inside a lowering
+  const EGraph& graph_;
+  mutable std::optional<Tables> tables_;
 };
 
 // The distributed side: owners number tensors by their place in `tensors`.

@@ -114,7 +114,7 @@ void Selection::drain() {
 
 void Selection::add_definition(TermId term) {
   include(term);
-  defined_by_.insert(joint_.graph().original(term).op);
+  defined_by_.push_back(joint_.graph().original(term).op);
   any_free_ = any_free_ || joint_.steps_free(term);
   drain();
 }
@@ -184,6 +184,7 @@ std::vector<TermId> Selection::reachable(std::uint32_t steps, Window window) con
     add(from.find(id), 0);
   }
   std::vector<TermId> result;
+  result.reserve(kUsual);
   IdSet done(joint_.ids());
   for (TermId term = queue.pop(); term != kNoTerm; term = queue.pop()) {
     if (done.contains(term) || leads_nowhere(term)) {
@@ -196,7 +197,7 @@ std::vector<TermId> Selection::reachable(std::uint32_t steps, Window window) con
       }
     }
     const std::uint32_t cost = most + (joint_.steps_free(term) ? 0 : 1);
-    const bool own = window == Window::own && defined_by_.contains(from.original(term).op);
+    const bool own = window == Window::own && is_like_definitions(term);
     // What is made of an application that may be the one in question is not looked at, nor what takes the
     // last step if one has to be left for that.
     if (cost <= steps && (window != Window::own || own || cost < steps || any_free_)) {
@@ -221,7 +222,7 @@ void Selection::keep_alike(std::vector<TermId>& terms, Window window) const {
     const auto node = from.original(terms[k]);
     class_of[k] = from.find(terms[k]);
     *last_of.emplace(class_of[k], k).first = k;
-    if (defined_by_.contains(node.op) ||
+    if (is_like_definitions(terms[k]) ||
         (window == Window::alike &&
          std::ranges::any_of(node.children, [&](TermId c) { return above.contains(from.find(c)); }))) {
       kept[k] = true;
@@ -258,6 +259,7 @@ void Selection::add_window(std::uint32_t steps, Window window) {
   if (window != Window::all) {
     keep_alike(terms, window);
   }
+  window_.reserve(window_.size() + terms.size());
   for (const TermId term : terms) {
     if (!included_.contains(term)) {
       include(term);

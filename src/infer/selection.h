@@ -6,9 +6,9 @@
 // order that depends on the structure of the programs only: equal parts of a program give equal lists.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <set>
 #include <span>
 #include <vector>
 
@@ -78,6 +78,10 @@ class Selection {
   // Of a class that is constant or computed from constants: how it is.
   void include_constants(TermId joint_id);
   void drain();
+  // Whether the application is of the operator of a definition.
+  bool is_like_definitions(TermId term) const {
+    return std::ranges::find(defined_by_, joint_.graph().original(term).op) != defined_by_.end();
+  }
   // Whether the application is a part of a tensor of the ranks, or one laid out in another way, and all that
   // was made from it is known as something else (of parts that were put together: a view of the whole).
   bool leads_nowhere(TermId term) const;
@@ -92,9 +96,9 @@ class Selection {
   std::vector<Application> applications_;
   std::vector<std::uint32_t> operand_places_;
   IdSet included_;
-  std::size_t drained_ = 0;           // of classes_: layout definitions were added
-  std::set<rules::OpId> defined_by_;  // operators of the definitions added
-  bool any_free_ = false;             // whether one of these definitions takes no step
+  std::size_t drained_ = 0;              // of classes_: layout definitions were added
+  std::vector<rules::OpId> defined_by_;  // operators of the definitions added: few
+  bool any_free_ = false;                // whether one of these definitions takes no step
   std::vector<TermId> window_;
   bool reopened_ = false;
 };

@@ -35,7 +35,12 @@ constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();
 }  // namespace
 
 Walk::Walk(Joint& joint, smt::Oracle& oracle, const egraph::Program& program, const WalkOptions& options)
-    : joint_(joint), oracle_(oracle), program_(program), options_(options), memo_(joint) {}
+    : joint_(joint),
+      oracle_(oracle),
+      program_(program),
+      options_(options),
+      memo_(joint),
+      done_(joint.ids()) {}
 
 bool Walk::out_of_time() {
   result_.out_of_time = result_.out_of_time || (options_.limits.expired && options_.limits.expired());
@@ -61,17 +66,23 @@ void Walk::compare_alternatives(const std::vector<TermId>& inputs) {
 }
 
 void Walk::run(const std::vector<TermId>& wanted, const std::vector<TermId>& asked) {
-  std::set<TermId> needed;
+  std::vector<TermId> needed;
+  IdSet met(joint_.ids());
   std::vector<TermId> stack = wanted;
   while (!stack.empty()) {
     const TermId term = stack.back();
     stack.pop_back();
-    if (done_.contains(term) || !needed.insert(term).second || resolved(term)) {
+    if (done_.contains(term) || !met.insert(term)) {
+      continue;
+    }
+    needed.push_back(term);
+    if (resolved(term)) {
       continue;
     }
     const auto node = joint_.graph().original(term);
     stack.insert(stack.end(), node.children.begin(), node.children.end());
   }
+  std::ranges::sort(needed);
   std::vector<TermId> questions = asked;
   std::ranges::sort(questions);
   std::size_t done = 0;

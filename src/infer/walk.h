@@ -113,7 +113,7 @@ class Walk {
   Memo memo_;
   WalkResult result_;
   std::function<bool(TermId)> before_;
-  std::set<TermId> done_;
+  IdSet done_;
   std::map<TermId, std::optional<std::vector<TermId>>> carried_at_;  // the last attempts at a term
   std::map<TermId, Tried>
       put_off_;  // unresolved terms for which attempts are left, with those that were made

@@ -94,6 +94,17 @@ std::optional<sym::Scalar> Value::to_scalar() const {
   return std::nullopt;
 }
 
+bool Value::operator==(const Value& other) const {
+  if (const std::vector<Value>* list = as_list()) {
+    const std::vector<Value>* others = other.as_list();
+    return list == others || (others != nullptr && *list == *others);
+  }
+  if (const tensor::TensorType* type = as_type()) {
+    return other.as_type() != nullptr && *type == *other.as_type();
+  }
+  return data_ == other.data_;
+}
+
 std::optional<bool> Value::to_bool() const {
   if (const Attr* attr = as_attr(); attr != nullptr && attr->kind() == Attr::Kind::boolean) {
     return attr->as_bool();

@@ -97,7 +97,7 @@ lemma maps_slice<f: maps a -> r>(x: tensor, p: int, q: int):
   CHECK(w.has(part, "sub", {cut(x), cut(y)}));
   CHECK(w.has(columns, "contract", {x, w.make("slice", {z}, {1, 0, 2})}, {0, 1}));
   CHECK(w.graph->nodes(kept).size() == 1);
-  CHECK(outcome.counters.applied[3] == 2);
+  CHECK(outcome.counters.of(3).applied == 2);
 }
 
 TEST_CASE("generic: an axis splits in two, and two become one") {
@@ -175,8 +175,8 @@ normalise lemma none(x: tensor, axes: int*): bcast(x; axes, _) => x  when len(ax
   CHECK(outcome.stop == Stop::saturated);
   CHECK(w.has(sum, "bcast", {w.make("add_n", inner)}, {std::vector<int>{0}, std::vector<int>{1}}));
   CHECK(w.graph->nodes(stopped).size() == 1);
-  CHECK(outcome.counters.applied[0] == 1);
-  CHECK(outcome.counters.matched[0] <= 2 + 2 * outcome.rounds);
+  CHECK(outcome.counters.of(0).applied == 1);
+  CHECK(outcome.counters.of(0).matched <= 2 + 2 * outcome.rounds);
 }
 
 TEST_CASE("generic: a trigger that no other operand has the axis") {

@@ -120,7 +120,7 @@ TEST_CASE("random terms") {
     largest = std::max(largest, shared.graph->node_count());
     saturated += outcome.stop == Stop::saturated ? 1 : 0;
     for (std::size_t i = 0; i < applied.size(); ++i) {
-      applied[i] += outcome.counters.applied[i];
+      applied[i] += outcome.counters.of(static_cast<std::uint32_t>(i)).applied;
     }
     if (seed % 5 == 0) {
       run(false);

@@ -6,6 +6,21 @@
 using namespace entangle;
 using namespace entangle::egraph;
 
+namespace {
+
+using Counts = std::vector<std::uint64_t>;
+
+// Of each lemma that is counted at all.
+Counts counts(const Counters& counters, std::uint64_t LemmaCounts::*count) {
+  Counts result;
+  for (const auto& [lemma, of_lemma] : counters.lemmas) {
+    result.push_back(of_lemma.*count);
+  }
+  return result;
+}
+
+}  // namespace
+
 TEST_CASE("a lemma adds its right side to the class of its left side") {
   World w("lemma l(x: tensor, y: tensor): neg(sub(x, y)) => sub(y, x);\n");
   const TermId x = w.leaf("x", {4});
@@ -14,8 +29,8 @@ TEST_CASE("a lemma adds its right side to the class of its left side") {
   const Outcome outcome = w.saturate();
   CHECK(outcome.stop == Stop::saturated);
   CHECK(outcome.rounds == 2);
-  CHECK(outcome.counters.matched == std::vector<std::uint64_t>{1});
-  CHECK(outcome.counters.applied == std::vector<std::uint64_t>{1});
+  CHECK(counts(outcome.counters, &LemmaCounts::matched) == Counts{1});
+  CHECK(counts(outcome.counters, &LemmaCounts::applied) == Counts{1});
   CHECK(outcome.counters.ill_typed == 0);
   CHECK(w.has(n, "sub", {y, x}));
 }
@@ -78,7 +93,7 @@ lemma blocks(xs: tensor+, ys: tensor+, d: axis):
   CHECK(w.same(a, c));
   CHECK(w.same(b, d));
   CHECK_FALSE(w.same(a, b));
-  CHECK(outcome.counters.applied[0] == 2);
+  CHECK(outcome.counters.of(0).applied == 2);
   CHECK(w.graph->clashes().empty());
 }
 
@@ -113,9 +128,9 @@ lemma numbered(x: tensor, y: tensor, os: int+):
   const auto cut = [&](int a, int b) { return w.make("slice", {y}, {0, a, b}); };
   w.make("bcast", {w.leaf("x", {})}, {std::vector<int>{0, 1}, std::vector<int>{2, 7}});
   w.make("concat", {cut(1, 2), cut(1, 6)}, {0});
-  CHECK(w.saturate().counters.matched[0] == 0);
+  CHECK(w.saturate().counters.of(0).matched == 0);
   w.make("concat", {cut(1, 2), cut(1, 7)}, {0});
-  CHECK(w.saturate().counters.matched[0] == 1);
+  CHECK(w.saturate().counters.of(0).matched == 1);
 }
 
 TEST_CASE("when: conjuncts in order, equations bind, undefined and undecided do not hold") {
@@ -155,7 +170,7 @@ lemma wrong(x: tensor, d: axis): reduce_sum(x; d) => x;
   CHECK(outcome.stop == Stop::saturated);
   CHECK(outcome.counters.ill_typed == 1);
   CHECK(outcome.counters.refused == 1);
-  CHECK(outcome.counters.applied == std::vector<std::uint64_t>{0, 0});
+  CHECK(counts(outcome.counters, &LemmaCounts::applied) == Counts{0, 0});
   CHECK(w.graph->nodes(d).size() == 1);
   CHECK_FALSE(w.same(s, x));
   REQUIRE(w.graph->clashes().size() == 1);
@@ -213,17 +228,17 @@ lemma at_made(x: tensor, y: tensor): neg(add_n(x, y)) => mul(x, y);
   };
   World all(rules);
   build(all);
-  CHECK(all.saturate({1000, 2, {}}).counters.applied == std::vector<std::uint64_t>{2, 2});
+  CHECK(counts(all.saturate({1000, 2, {}}).counters, &LemmaCounts::applied) == Counts{2, 2});
 
   World w(rules);
   Limits limits{1000, 2, {}};
   limits.focus = build(w);
   limits.focused = 2;
-  CHECK(w.saturate(limits).counters.applied == std::vector<std::uint64_t>{1, 1});
+  CHECK(counts(w.saturate(limits).counters, &LemmaCounts::applied) == Counts{1, 1});
   limits.rounds = 10;
   const Outcome rest = w.saturate(limits);
   CHECK(rest.stop == Stop::saturated);
-  CHECK(rest.counters.applied == std::vector<std::uint64_t>{1, 1});
+  CHECK(counts(rest.counters, &LemmaCounts::applied) == Counts{1, 1});
   World plain(rules);
   build(plain);
   plain.saturate();
@@ -325,8 +340,8 @@ lemma c(x: tensor, y: tensor): mul(add_n(x, y), y) => scale(x; 5);
   const Outcome outcome = w.saturate();
   CHECK(outcome.stop == Stop::saturated);
   CHECK(w.has(m, "scale", {x}, {5}));
-  CHECK(outcome.counters.applied == std::vector<std::uint64_t>{1, 1, 1});
-  CHECK(outcome.counters.matched == std::vector<std::uint64_t>{1, 1, 1});
+  CHECK(counts(outcome.counters, &LemmaCounts::applied) == Counts{1, 1, 1});
+  CHECK(counts(outcome.counters, &LemmaCounts::matched) == Counts{1, 1, 1});
 }
 
 TEST_CASE("conditions that come to hold later are asked again") {
@@ -363,9 +378,9 @@ lemma m(x: tensor): exp(x) => full_like(2, x);
   CHECK(outcome.stop == Stop::saturated);
   CHECK(w.has(n, "sub", {w.make("scale", {terms[2]}, {-1}), terms[0]}));
   CHECK(w.has(later, "sub", {w.make("scale", {terms[2]}, {-1}), w.full(2, {4})}));
-  CHECK(outcome.counters.applied[0] == 2);
+  CHECK(outcome.counters.of(0).applied == 2);
   // Of the one that is less than 0, once in each round.
-  CHECK(outcome.counters.matched[0] <= 2 + outcome.rounds);
+  CHECK(outcome.counters.of(0).matched <= 2 + outcome.rounds);
 }
 
 TEST_CASE("the same calls give the same e-graph") {
@@ -386,11 +401,15 @@ TEST_CASE("the same calls give the same e-graph") {
 }
 
 TEST_CASE("counters add up") {
-  Counters a{{1, 2}, {0, 1}, {4}, 3, 1};
-  a.add({{1, 1, 5}, {1, 0, 2}, {1, 6}, 1, 2});
-  CHECK(a.matched == std::vector<std::uint64_t>{2, 3, 5});
-  CHECK(a.normalised == std::vector<std::uint64_t>{5, 6});
-  CHECK(a.applied == std::vector<std::uint64_t>{1, 1, 2});
+  Counters a{{{0, {1, 0, 4}}, {1, {2, 1, 0}}}, 3, 1};
+  a.add({{{0, {1, 1, 1}}, {2, {5, 2, 0}}}, 1, 2});
+  using Entry = std::pair<std::uint32_t, LemmaCounts>;
+  CHECK(a.lemmas == std::vector<Entry>{{0, {2, 1, 5}}, {1, {2, 1, 0}}, {2, {5, 2, 0}}});
+  a.add(1, {});
+  a.add(7, {});
+  CHECK(a.lemmas.size() == 3);
+  CHECK(a.of(2) == LemmaCounts{5, 2, 0});
+  CHECK(a.of(7) == LemmaCounts{});
   CHECK(a.ill_typed == 4);
   CHECK(a.refused == 3);
 }

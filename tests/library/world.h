@@ -34,8 +34,7 @@ std::vector<std::string> words(const std::string& text);
 struct Result {
   bool evaluated = false;  // both sides have a value
   bool equal = false;
-  std::string note;                    // why not, or what is suspicious: clashes, limits reached
-  std::vector<std::uint64_t> applied;  // per lemma
+  std::string note;  // why not, or what is suspicious: clashes, limits reached
 };
 
 // The library and statements over it, loaded once.

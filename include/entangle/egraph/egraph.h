@@ -21,6 +21,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -92,6 +93,24 @@ struct Node {
   std::span<const TermId> span() const { return {children, count}; }
 };
 
+inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+// What is known of a class, at its canonical id; for this module only.
+struct Class {
+  TermId first = kNoTerm, last = kNoTerm;  // live nodes
+  std::uint32_t first_use = kNone, last_use = kNone;
+  std::uint32_t terms = 1;
+  std::uint32_t type = 0;
+  std::uint32_t uniform = kNone;
+  std::uint32_t interval = kNone;
+  std::uint32_t changed = 0;    // the epoch of the last change
+  std::uint32_t version = 0;    // the number of the last change
+  std::uint32_t narrowed = 0;   // how often the interval shrank
+  std::uint64_t operators = 0;  // as rules::operator_bit()s: what nodes there may be
+  bool named = false;
+  bool defined = true;
+};
+
 class EGraph final : public term::Store {
  public:
   // Both outlive the e-graph.
@@ -120,9 +139,11 @@ class EGraph final : public term::Store {
     }
     return id;
   }
-  const tensor::TensorType& type(TermId id) const override;  // the reference stays valid
+  // The reference stays valid.
+  const tensor::TensorType& type(TermId id) const override { return types_[classes_[find(id)].type]; }
   std::optional<sym::Scalar> uniform(TermId id) const override;
-  bool is_uniform(TermId id) const;  // whether there is one
+  // Whether there is one.
+  bool is_uniform(TermId id) const { return classes_[find(id)].uniform != kNone; }
   term::Interval interval(TermId id) const override;
   bool defined(TermId id) const override;
   bool named(TermId id) const override;
@@ -130,6 +151,16 @@ class EGraph final : public term::Store {
   bool any_node(TermId id, rules::OpId op, const std::function<bool(const term::NodeView&)>& visit) override;
   // Of several tilings the one that starts with the smallest blocks.
   std::vector<sym::Int> tiling(TermId id, std::size_t axis) const override;
+
+  // The same for what is applied again and again, mostly to operands of the same types: what follows from
+  // these is found once.
+  struct Prepared {
+    rules::OpId op = rules::kNoOp;
+    tensor::Attr attrs;                           // canonical
+    std::uint32_t signature = ~std::uint32_t{0};  // of the operands it had last: see src/egraph/signatures.h
+  };
+  Prepared prepare(rules::OpId op, const tensor::Attr& attrs) const;
+  TermId make(Prepared& application, std::span<const TermId> children);
 
   // As make, without normalising: the term exactly as given.
   TermId make_exact(rules::OpId op, const tensor::Attr& attrs, std::span<const TermId> children);
@@ -169,7 +200,7 @@ class EGraph final : public term::Store {
   // Every join of two classes, by congruence too, in order: (the canonical id kept, the one gone).
   const std::vector<std::pair<TermId, TermId>>& merge_log() const { return merge_log_; }
   // A number that changes whenever something is known of the class that was not, or a node comes or goes.
-  std::uint32_t version(TermId id) const;
+  std::uint32_t version(TermId id) const { return classes_[find(id)].version; }
   // Canonical class ids, ascending.
   std::vector<TermId> classes() const;
   // The nodes of a class in order of creation, children canonical; leaves have op kNoOp. The children stay in
@@ -178,7 +209,7 @@ class EGraph final : public term::Store {
   // The ids of these nodes, in the same order.
   std::vector<TermId> node_ids(TermId id) const;
   // The same one by one: kNoTerm when there is none, or no further one. Not while the class changes.
-  TermId first_node(TermId id) const;
+  TermId first_node(TermId id) const { return live_from(classes_[find(id)].first); }
   TermId next_node(TermId node) const { return live_from(nodes_[node].next_in_class); }
   // The node with that very id, children canonical (as of the last rebuild).
   term::NodeView node(TermId id) const;
@@ -200,8 +231,8 @@ class EGraph final : public term::Store {
   // no particular order, some perhaps twice. A list through numbers that are given out in order, each to one
   // term once and for all; kNoUse at its end.
   using Use = std::uint32_t;
-  static constexpr Use kNoUse = ~Use{0};
-  Use first_use(TermId id) const;
+  static constexpr Use kNoUse = kNone;
+  Use first_use(TermId id) const { return classes_[find(id)].first_use; }
   Use next_use(Use use) const { return uses_[use].next; }
   TermId user(Use use) const { return uses_[use].term; }
   std::size_t use_count() const { return uses_.size(); }  // of all classes
@@ -251,6 +282,8 @@ class EGraph final : public term::Store {
   std::vector<Node> nodes_;
   mutable std::vector<TermId> up_;
   std::vector<UseEntry> uses_;
+  std::vector<Class> classes_;
+  std::deque<tensor::TensorType> types_;
   std::vector<std::pair<TermId, TermId>> merge_log_;
   std::unique_ptr<Impl> impl_;
 };

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "entangle/egraph/egraph.h"
@@ -42,13 +43,21 @@ struct Limits {
 
 enum class Stop : std::uint8_t { saturated, done, nodes, rounds, expired };
 
+struct LemmaCounts {
+  std::uint64_t matched = 0;     // matches whose conditions were asked for
+  std::uint64_t applied = 0;     // equalities that were new
+  std::uint64_t normalised = 0;  // EGraph::normalised of the graph
+  bool operator==(const LemmaCounts&) const = default;
+};
+
 struct Counters {
-  // Per lemma: matches whose conditions were asked for; equalities that were new.
-  std::vector<std::uint64_t> matched, applied;
-  // Per lemma that normalises: EGraph::normalised of the graph.
-  std::vector<std::uint64_t> normalised;
+  // By the lemma's number, ascending; lemmas of which nothing is counted are left out.
+  std::vector<std::pair<std::uint32_t, LemmaCounts>> lemmas;
   std::uint64_t ill_typed = 0;  // right sides without a type, which were not used
   std::uint64_t refused = 0;    // equalities refused by EGraph::merge; the clashes are recorded there
+  LemmaCounts of(std::uint32_t lemma) const;
+  // Adds what is counted of a lemma.
+  void add(std::uint32_t lemma, const LemmaCounts& counts);
   void add(const Counters& other);
 };
 

@@ -56,6 +56,9 @@ class Value {
   // The truth of a boolean, or of the numbers 0 and 1.
   std::optional<bool> to_bool() const;
 
+  // Whether they are written alike: the same ids of terms, the same polynomials.
+  bool operator==(const Value& other) const;
+
  private:
   Data data_;
 };
