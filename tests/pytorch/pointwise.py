@@ -201,6 +201,7 @@ def more(s):
     one("threshold.default", x, 0.25, -1.5)
     one("prelu.default", real(2, 3, 4), real(3))
     one("prelu.default", real(2, 3, 4), real(1))
+    one("prelu.default", real(2, 3).to(bf16), real(1, dtype=f32))
     w = real(1, 4)
     one("_prelu_kernel.default", x, w, reference=lambda: torch.where(x > 0, x, w * x))
     for d in (0, 1, -1):

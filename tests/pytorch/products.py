@@ -22,6 +22,10 @@ def products(s):
     s.case("aten.bmm.default", real(2, 3, 4), real(2, 4, 5))
     s.case("aten.outer.default", real(3), real(4))
     s.case("aten.inner.default", real(2, 3), real(4, 3))
+    s.case("aten.outer.default", real(3), real(4, dtype=f32))
+    s.case("aten.addr.default", real(3, 4, dtype=f32), real(3), real(4, dtype=f32))
+    s.case("aten.einsum.default", "i,j->ij", [real(3), real(4, dtype=f32)])
+    s.case("aten.einsum.default", "ij->", [ints(3, 4).to(torch.int32)])
     for bias in (real(2, 4), real(4), real(1, 4), torch.tensor(0.5, dtype=f64)):
         s.case("aten.addmm.default", bias, real(2, 3), real(3, 4))
         s.case("aten.addmm.default", bias, real(2, 3), real(3, 4), beta=0.5, alpha=2)

@@ -199,5 +199,23 @@ def losses(s):
         s.case("aten.kl_div.default", torch.log_softmax(a, -1), torch.softmax(b, -1), reduction)
         s.case("aten.kl_div.default", torch.log_softmax(a, -1), torch.log_softmax(b, -1), reduction, log_target=True)
     s.case("aten.mse_loss.default", a, b)
+    mixed_losses(s)
     s.case("aten.huber_loss.default", a, b, 3)  # any other number is none
     s.case("aten.l1_loss.default", a, b)
+
+
+def mixed_losses(s):
+    """Operands of several precisions: the result is recorded in one, and computed here in double."""
+    x, y, p = real(3, 4), torch.rand(3, 4, dtype=f64), positive(4)
+
+    def case(op, *args):
+        function = getattr(torch.ops.aten, op)
+        exact = function(*[a.to(f64) if isinstance(a, torch.Tensor) else a for a in args])
+        s.case(f"aten.{op}.default", *args, reference=lambda: exact.to(function(*args).dtype))
+    for first, second in ((torch.bfloat16, f32), (f32, torch.bfloat16)):
+        for reduction in (0, 1):
+            case("binary_cross_entropy_with_logits", x.to(first), y.to(second), None, None, reduction)
+            case("binary_cross_entropy_with_logits", x.to(first), y.to(first), p.to(second), p.to(second), reduction)
+            case("kl_div", x.to(first), y.to(second), reduction)
+            case("cross_entropy_loss", x.to(first), y.to(second), None, reduction)
+            case("huber_loss", x.to(first), y.to(second), reduction)

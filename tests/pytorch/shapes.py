@@ -318,6 +318,7 @@ def others(s):
             y = torch.diagonal(x, offset, a, b)
             if min(y.shape):
                 s.case("aten.diagonal_scatter.default", x, real(*y.shape), offset, a, b)
+                s.case("aten.diagonal_scatter.default", x, real(*y.shape, dtype=torch.float32), offset, a, b)
                 s.case("aten.diagonal_backward.default", real(*y.shape), [4, 6, 2], offset, a % 3, b)
     for k in (0, 1, 2, 3, -1):
         s.case("aten.rot90.default", x, k, [0, 1])
