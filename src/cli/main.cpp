@@ -87,8 +87,13 @@ void expect_names(CLI::App& app) {
            : value.starts_with("--") ? "needs a name, but is followed by `" + value + "`"
                                      : "";
   };
+  const auto is_manifest = [](const std::string& value) -> std::string {
+    return value.ends_with(".rules") ? value + " is a file of rules, no manifest: use `--rules " + value + "`"
+                                     : "";
+  };
   for (CLI::App* command : app.get_subcommands({})) {
     for (CLI::Option* option : command->get_options()) {
+      if (option->check_name("MANIFEST")) option->check(is_manifest, "");
       const std::string type = option->get_type_name();
       if (type == "FILE" || type == "FOLDER" || type == "NAME") option->check(is_name, "");
     }

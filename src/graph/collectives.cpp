@@ -16,6 +16,15 @@ using term::Value;
 
 namespace {
 
+// By which name a declaration asks for its group.
+std::string group_wanted(const rules::Lowering& lowering) {
+  for (const rules::Parameter& parameter : lowering.parameters) {
+    if (parameter.type.base == rules::Base::group)
+      return ": its declaration asks for `" + parameter.name + "`";
+  }
+  return {};
+}
+
 std::string ranks_text(const std::vector<std::size_t>& ranks) {
   std::vector<std::string> parts;
   for (const std::size_t rank : ranks) {
@@ -180,7 +189,7 @@ bool Lowerer::arrive(std::uint32_t rank, NodeIndex node) {
       }
     }
     if (!group) {
-      block(rank, node, title(rank, node) + " does not say in which group it runs");
+      block(rank, node, title(rank, node) + " does not say in which group it runs" + group_wanted(lowering));
       ++ranks_[rank].at;
       return true;
     }

@@ -134,6 +134,36 @@ std::vector<const Node*> Expressions::plain_arguments(const Node& node) {
   return result;
 }
 
+namespace {
+
+bool has_element(const Expr& expr) {
+  const auto is_tensor = [](const Type& type) { return type.base == Base::tensor && type.depth == 0; };
+  return (expr.kind == ExprKind::index && is_tensor(expr.args[0].type)) ||
+         std::ranges::any_of(expr.args, has_element);
+}
+
+}  // namespace
+
+// Of a function that is what an operator does to elements: an element where an attribute belongs, and a
+// number where the element does, are most often exchanged.
+void Expressions::check_attributes_first(const Expr& call) {
+  const auto found = globals_.operator_ids.find(call.name);
+  if (found == globals_.operator_ids.end()) return;
+  const Operator& op = globals_.op(found->second);
+  if (op.attributes.size() + op.tensors.size() != call.args.size()) return;
+  const auto elements = call.args.begin() + static_cast<std::ptrdiff_t>(op.attributes.size());
+  const auto wrong = std::find_if(call.args.begin(), elements, has_element);
+  if (wrong == elements || std::any_of(elements, call.args.end(), has_element)) return;
+  std::vector<std::string> names;
+  for (const auto* parameters : {&op.attributes, &op.tensors}) {
+    for (const Parameter& p : *parameters) names.push_back(p.name);
+  }
+  std::string order;
+  for (const std::string& name : names) order += (order.empty() ? "" : ", ") + name;
+  report(id::type, wrong->span, "`" + call.name + "` takes attributes first, this is an element",
+         "`" + call.name + "(" + order + ")`");
+}
+
 Typed Expressions::scalar_call(const Node& node, const std::string& name, std::size_t arity) {
   Expr expr = make(ExprKind::scalar_call, node.span);
   expr.name = name;
@@ -144,6 +174,7 @@ Typed Expressions::scalar_call(const Node& node, const std::string& name, std::s
                std::to_string(arguments.size()));
   }
   for (const Node* argument : arguments) expr.args.push_back(resolve(*argument, &kScalar).expr);
+  if (place_ == Place::value && arguments.size() == arity) check_attributes_first(expr);
   return finish(std::move(expr), ty(Base::any));
 }
 

@@ -1,17 +1,38 @@
 // The first pass: what is declared, with which parameters.
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <ranges>
 
 #include "entangle/rules/bytes.h"
 #include "entangle/support/check.h"
 #include "entangle/support/hash.h"
 #include "entangle/support/parallel.h"
 #include "entangle/support/text.h"
+#include "rules/endless.h"
 #include "rules/resolver.h"
 
 namespace entangle::rules {
 
 using support::Span;
+
+namespace {
+
+std::string describe(LoweringKind kind) {
+  switch (kind) {
+    case LoweringKind::local:
+      return "a lowering";
+    case LoweringKind::collective:
+      return "a collective";
+    case LoweringKind::send:
+      return "a `send`";
+    case LoweringKind::recv:
+      return "a `recv`";
+  }
+  return {};
+}
+
+}  // namespace
 
 Resolver::Resolver(const std::vector<syntax::File>& files, Bodies bodies,
                    std::vector<support::Diagnostic>& diagnostics)
@@ -55,7 +76,6 @@ std::shared_ptr<const RuleSet> Resolver::run() {
   implied_functions();
   for (const ScalarFunction& f : rules_->functions_) declared_.function_arity.emplace(f.name, f.arity);
   check_definitions();
-  std::vector<Lowered> lowerings;
   std::vector<const syntax::Declaration*> lemmas;
   for (const syntax::File& file : files_) {
     for (const syntax::Declaration& declaration : file.declarations) {
@@ -73,15 +93,16 @@ std::shared_ptr<const RuleSet> Resolver::run() {
         lemmas.push_back(&declaration);
       } else if (const auto* law = std::get_if<syntax::LawText>(&declaration.content)) {
         resolve_law(*law, declaration.span);
-      } else if (const auto* lowering = std::get_if<syntax::LoweringText>(&declaration.content)) {
-        lowerings.push_back({lowering, declaration.span});
       }
     }
   }
+  const std::vector<Lowered> lowerings = ordered_lowerings();
+  check_kinds(lowerings);
   resolve_lowerings(lowerings, [&] {
     for (const syntax::Declaration* lemma : lemmas) {
       resolve_lemma(std::get<syntax::LemmaText>(lemma->content), *lemma);
     }
+    std::ranges::move(check_endless(normalise_), std::back_inserter(diagnostics_));
   });
   rules_->operators_ = operator_list(operators_, rules_->files_);
   std::vector<OpId>& by_name = rules_->op_by_name_;
@@ -90,6 +111,35 @@ std::shared_ptr<const RuleSet> Resolver::run() {
   std::ranges::sort(by_name, {}, [&](OpId id) -> std::string_view { return operators_[id].name; });
   rules_->lemmas_ = lemmas_.finish();
   return rules_;
+}
+
+// In the order in which they are tried: those of a file before those that it includes, so that a lowering of
+// one's own comes before the library's.
+std::vector<Resolver::Lowered> Resolver::ordered_lowerings() const {
+  std::vector<Lowered> result;
+  for (const syntax::File& file : files_ | std::views::reverse) {
+    for (const syntax::Declaration& declaration : file.declarations) {
+      if (const auto* lowering = std::get_if<syntax::LoweringText>(&declaration.content))
+        result.push_back({lowering, declaration.span});
+    }
+  }
+  return result;
+}
+
+// An operator is run by a rank alone, or by several together in one way.
+void Resolver::check_kinds(const std::vector<Lowered>& all) {
+  std::unordered_map<std::string_view, const Lowered*> last;
+  for (const Lowered& one : all | std::views::reverse) {
+    const syntax::LoweringText& text = *one.text;
+    const auto [known, fresh] = last.try_emplace(text.name.text, &one);
+    if (fresh || known->second->text->kind == text.kind) continue;
+    report(id::clause, text.name.span,
+           "`" + text.name.text + "` is declared as " + describe(known->second->text->kind) +
+               ", it cannot be " + describe(text.kind) + " as well");
+    Span other = known->second->span;
+    other.length = 1;
+    diagnostics_.back().notes.push_back({other, "here"});
+  }
 }
 
 // Several at the same time, and something else beside: they are most of a library. Each becomes bytes at

@@ -4,6 +4,13 @@
 #include <array>
 #include <string_view>
 
+namespace entangle::rules {
+
+// A help that is given for several words.
+inline constexpr std::string_view kNoPower = "there is no power; write a product or an operator";
+
+}  // namespace entangle::rules
+
 namespace entangle::rules::id {
 
 #define ENTANGLE_RULES_DIAGNOSTICS(X)             \
@@ -32,6 +39,8 @@ namespace entangle::rules::id {
   X(missing_because, "rules/missing-because")     \
   X(unbound_variable, "rules/unbound-variable")   \
   X(unused_variable, "rules/unused-variable")     \
+  X(length, "rules/length")                       \
+  X(endless, "rules/endless")                     \
   X(too_large, "rules/too-large")
 
 #define ENTANGLE_RULES_DECLARE(name, text) inline constexpr std::string_view name = text;

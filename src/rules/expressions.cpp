@@ -85,7 +85,8 @@ void Expressions::check(Typed& typed, const Type& expected) {
   }
   if (is_literal(expr, Attr::Kind::none) && !expected.optional && !is_any(expected) &&
       place_ != Place::collective && place_ != Place::lowering && place_ != Place::definition) {
-    report(id::type, expr.span, "expected " + describe(expected) + ", not none");
+    report(id::type, expr.span, "expected " + describe(expected) + ", not none",
+           expected.base == Base::name ? "a name that reads so is written in quotes: `\"none\"`" : "");
     return;
   }
   if (!fits(expected, typed.ty.type)) {
@@ -336,14 +337,19 @@ Typed Expressions::unknown_name(const Node& node, const Type* hint) {
   std::vector<std::string> names;
   for (std::size_t i = visible_; i < scope_.size(); ++i) names.emplace_back(scope_[i].name);
   std::string what = "unknown variable";
+  std::string otherwise;
   if (hint != nullptr && hint->base == Base::dtype) {
     what = "unknown dtype or variable";
+    std::vector<std::string> dtypes;
     for (int i = 0; i <= static_cast<int>(tensor::DType::b8); ++i) {
-      names.emplace_back(tensor::to_string(static_cast<tensor::DType>(i)));
+      dtypes.emplace_back(tensor::to_string(static_cast<tensor::DType>(i)));
     }
+    otherwise = "the dtypes are " + support::join_list(dtypes);
+    names.insert(names.end(), dtypes.begin(), dtypes.end());
   }
+  std::string suggestion = support::did_you_mean(node.text, names);
   report(id::unknown_variable, node.span, what + " `" + node.text + "`",
-         support::did_you_mean(node.text, names));
+         suggestion.empty() ? std::move(otherwise) : std::move(suggestion));
   return broken(node.span);
 }
 

@@ -112,6 +112,7 @@ class Expressions {
   // calls.cpp
   Typed call(const syntax::Node& node, const Type* hint);
   Typed unknown_call(const syntax::Node& node, const std::string& name);
+  void check_attributes_first(const Expr& call);
   Typed scalar_call(const syntax::Node& node, const std::string& name, std::size_t arity);
   Typed predicate_call(const syntax::Node& node, std::size_t id);
   Typed builtin_call(const syntax::Node& node, const BuiltinInfo& info, const Type* hint);

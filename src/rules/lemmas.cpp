@@ -168,6 +168,7 @@ void Resolver::resolve_lemma(const syntax::LemmaText& text, const syntax::Declar
   }
   lemma_spans_.emplace(text.name.text, lemma.span);
   lemmas_.add(lemma);
+  if (lemma.normalise) normalise_.push_back(std::move(lemma));
 }
 
 // What can be said of a lemma without looking at its expressions.

@@ -62,6 +62,15 @@ Typed Expressions::property(Typed base, const std::string& name, support::Span s
   return finish(std::move(expr), std::move(result));
 }
 
+namespace {
+
+bool is_negative(const Expr& expr) {
+  const std::optional<sym::Scalar> value = number_of(expr);
+  return value && value->is_number() && sgn(value->coefficient()) < 0;
+}
+
+}  // namespace
+
 Typed Expressions::index(const Node& node) {
   Typed base = resolve(node.children[0]);
   if (base.ty.type.base == Base::tensor && base.ty.type.depth == 0) return element(std::move(base), node);
@@ -77,6 +86,13 @@ Typed Expressions::index(const Node& node) {
   expr.args.reserve(2);
   expr.args.push_back(std::move(base.expr));
   expr.args.push_back(want(node.children[1], kInteger));
+  if (is_negative(expr.args[1])) {
+    const std::string list = to_string(expr.args[0]);
+    report(id::length, node.span,
+           "`" + list + "` has no entry `" + to_string(expr.args[1]) + "`: entries are counted from 0",
+           "the last one is `" + list + "[len(" + list + ") - 1]`");
+    return finish(std::move(expr), ty(Base::any));
+  }
   if (base.ty.is_tuple()) {
     const Expr& at = expr.args[1];
     if (is_literal(at, Attr::Kind::integer)) {

@@ -316,11 +316,43 @@ bool declares(const std::string& text, const std::string& name) {
   return false;
 }
 
+// Whether a part of a framework's name for an operator is this word: `abs` of `aten.abs.default`.
+bool has_part(std::string_view framework_op, std::string_view word) {
+  for (std::size_t at = 0; at <= framework_op.size();) {
+    const std::size_t end = std::min(framework_op.find('.', at), framework_op.size());
+    if (framework_op.substr(at, end - at) == word) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+// Where the rules say what a framework's operator of that name is in operators of their own, the one with the
+// shortest name: most often what somebody was looking for.
+void point_to_lowering(const std::vector<syntax::File>& files, support::Diagnostic& diagnostic) {
+  const std::string name = named_in(diagnostic.message);
+  const syntax::Declaration* found = nullptr;
+  const std::string* found_name = nullptr;
+  for (const syntax::File& file : files) {
+    if (file.file == diagnostic.span.file) continue;
+    for (const syntax::Declaration& declaration : file.declarations) {
+      const auto* lowering = std::get_if<syntax::LoweringText>(&declaration.content);
+      if (lowering == nullptr || !has_part(lowering->name.text, name)) continue;
+      if (found != nullptr && lowering->name.text.size() >= found_name->size()) continue;
+      found = &declaration;
+      found_name = &lowering->name.text;
+    }
+  }
+  if (found == nullptr) return;
+  support::Span place = found->span;
+  place.length = 1;
+  diagnostic.notes.push_back({place, "how `" + *found_name + "` is written"});
+}
+
 // What is known by no name may be declared in a library file that is not included: said once for each file.
 // After a mistake in the text, or where a file is missing, its declaration is most often what is lacking, and
 // nothing is said.
-void explain_unknown_names(const std::vector<std::string>& folders, bool incomplete,
-                           std::vector<support::Diagnostic>& diagnostics) {
+void explain_unknown_names(const std::vector<syntax::File>& read, const std::vector<std::string>& folders,
+                           bool incomplete, std::vector<support::Diagnostic>& diagnostics) {
   const auto unknown = [](const support::Diagnostic& d) { return d.id == id::unknown_operator; };
   if (incomplete) {
     std::erase_if(diagnostics, unknown);
@@ -330,11 +362,14 @@ void explain_unknown_names(const std::vector<std::string>& folders, bool incompl
   const std::map<std::string, std::string> files = library_files(folders);
   std::set<std::string> suggested;
   std::erase_if(diagnostics, [&](support::Diagnostic& diagnostic) {
-    if (!unknown(diagnostic) || !diagnostic.message.starts_with("unknown operator ")) return false;
+    if (!unknown(diagnostic) || !diagnostic.message.starts_with("unknown ")) return false;
     const std::string name = named_in(diagnostic.message);
     const auto found =
         std::ranges::find_if(files, [&](const auto& file) { return declares(file.second, name); });
-    if (found == files.end()) return false;
+    if (found == files.end() || !diagnostic.message.starts_with("unknown operator ")) {
+      point_to_lowering(read, diagnostic);
+      return false;
+    }
     diagnostic.suggestion =
         "`" + name + "` is declared in " + found->first + ": add `include \"" + found->first + "\";`";
     return !suggested.insert(found->first).second;
@@ -353,7 +388,7 @@ Loaded finish(Loader loader, const std::vector<std::string>& folders) {
     found.clear();
     rules = Resolver(loader.files, Bodies::anew, found).run();
   }
-  explain_unknown_names(folders, incomplete, found);
+  explain_unknown_names(loader.files, folders, incomplete, found);
   std::move(found.begin(), found.end(), std::back_inserter(loader.diagnostics));
   std::map<support::FileId, std::size_t> order;
   for (const syntax::File& file : loader.files) order.emplace(file.file, order.size());

@@ -13,6 +13,9 @@ using syntax::NodeKind;
 namespace {
 
 constexpr std::size_t kMostExpansions = 2000;
+// What an attribute is called elsewhere, and here: manifests take both.
+constexpr std::string_view kOtherWord = "start";
+constexpr std::string_view kOwnWord = "begin";
 
 Expr star_of(Expr list) {
   Expr star = make(ExprKind::star, list.span);
@@ -30,6 +33,20 @@ std::vector<std::string> names_of(const std::vector<Parameter>& parameters) {
   std::vector<std::string> names;
   for (const Parameter& parameter : parameters) names.push_back(parameter.name);
   return names;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::vector<std::string> quoted;
+  for (const std::string& name : names) quoted.push_back("`" + name + "`");
+  return quoted.empty() ? "none" : support::join_list(quoted, " and ");
+}
+
+// A help for a name that there is not among these.
+std::string instead_of(const std::string& name, const std::vector<std::string>& names,
+                       std::string otherwise) {
+  const bool own = name == kOtherWord && std::ranges::find(names, kOwnWord) != names.end();
+  std::string suggestion = support::did_you_mean(own ? kOwnWord : name, names);
+  return suggestion.empty() ? std::move(otherwise) : suggestion;
 }
 
 std::string signature(const Operator& op) {
@@ -134,13 +151,18 @@ void Expressions::attributes(const Node& node, const Operator& op, Expr& into) {
   const auto by_name = [&](const Item& item) {
     named = true;
     std::string name = item.parts[0].text;
-    if (place_ == Place::leaf && name == "start") name = "begin";
+    if (place_ == Place::leaf && name == kOtherWord) name = kOwnWord;
     const auto at = std::find_if(op.attributes.begin(), op.attributes.end(),
                                  [&](const Parameter& p) { return p.name == name; });
-    if (item.parts[0].kind != NodeKind::name || at == op.attributes.end()) {
-      report(id::unknown_attribute, item.parts[0].span,
-             "`" + op.name + "` has no attribute `" + item.parts[0].text + "`",
-             support::did_you_mean(item.parts[0].text, names_of(op.attributes)));
+    if (item.parts[0].kind != NodeKind::name) {
+      report(id::unknown_attribute, item.parts[0].span, "before the `=` stands the name of an attribute",
+             signature(op));
+      wrong = true;
+      return;
+    }
+    if (at == op.attributes.end()) {
+      report(id::unknown_attribute, item.parts[0].span, "`" + op.name + "` has no attribute `" + name + "`",
+             instead_of(name, names_of(op.attributes), signature(op)));
       wrong = true;
       return;
     }
@@ -236,7 +258,8 @@ std::optional<std::vector<const Node*>> Expressions::arguments_of(const Node& no
         if (at == definition.parameters.end()) {
           report(id::unknown_attribute, item.parts[0].span,
                  "`" + name + "` has no parameter `" + item.parts[0].text + "`",
-                 support::did_you_mean(item.parts[0].text, names_of(definition.parameters)));
+                 instead_of(item.parts[0].text, names_of(definition.parameters),
+                            "it has " + listed(names_of(definition.parameters))));
           return std::nullopt;
         }
         const Node*& place = given[static_cast<std::size_t>(at - definition.parameters.begin())];

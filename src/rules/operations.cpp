@@ -134,12 +134,19 @@ Typed Expressions::arithmetic(const Node& node, const Type* hint) {
   expr.args.reserve(2);
   expr.operation = node.operation;
   std::vector<Ty> types;
+  if (node.operation == Operation::multiply && node.children[1].kind == NodeKind::star) {
+    report(id::not_here, node.children[1].span, "there is no `**`", std::string(kNoPower));
+    return broken(node.span);
+  }
   for (const Node& child : node.children) {
     Typed side = resolve(child, wants_scalar(hint) ? hint : nullptr);
     if (!is_number(side.ty.type)) {
       std::string suggestion;
       if (side.ty.type.base == Base::tensor && side.ty.type.depth == 0) {
-        suggestion = "tensors are combined by operators, such as `add_n(a, b)`";
+        suggestion =
+            "tensors are combined by operators, such as `add_n(a, b)`; `broadcast_to(b; a.shape)` brings one "
+            "to "
+            "the shape of the other";
       } else if (side.ty.type.depth > 0 && node.operation == Operation::add) {
         suggestion = "lists are appended with `++`";
       }

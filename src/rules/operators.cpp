@@ -1,7 +1,9 @@
 // Operators: flags and clauses.
 #include <algorithm>
+#include <iterator>
 
 #include "entangle/support/text.h"
+#include "rules/lengths.h"
 #include "rules/resolver.h"
 
 namespace entangle::rules {
@@ -54,7 +56,9 @@ void Resolver::resolve_operator(const syntax::OperatorText& text, Operator& op) 
   Expressions expressions(globals_, diagnostics_, op.slots);
   declare(op.tensors, expressions);
   declare(op.attributes, expressions);
+  const std::size_t before = diagnostics_.size();
   for (const Clause& c : text.clauses) clause(c, op, expressions);
+  if (diagnostics_.size() == before) std::ranges::move(check_lengths(op), std::back_inserter(diagnostics_));
   check_operator(text, op);
 }
 

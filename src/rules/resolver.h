@@ -70,6 +70,8 @@ class Resolver : private Signatures {
     const syntax::LoweringText* text;
     support::Span span;
   };
+  std::vector<Lowered> ordered_lowerings() const;
+  void check_kinds(const std::vector<Lowered>& all);
   void resolve_lowerings(const std::vector<Lowered>& all, const std::function<void()>& beside);
 
   const std::vector<syntax::File>& files_;
@@ -77,6 +79,7 @@ class Resolver : private Signatures {
   std::shared_ptr<RuleSet> rules_;
   std::vector<Operator> operators_;
   LemmaWriter lemmas_;
+  std::vector<Lemma> normalise_;
   std::unordered_map<std::string_view, support::Span> lemma_spans_;  // by name
   Globals declared_;                                                 // globals_, while they are collected
 };

@@ -45,6 +45,8 @@ Type Signatures::type(const syntax::TypeText& text, bool lowering) {
       if (lowering || !word.lowering) words.emplace_back(word.word);
     }
     std::string suggestion = support::did_you_mean(text.base.text, words);
+    if (suggestion.empty())
+      suggestion = "the types are " + support::join_list(words) + "; a list of them is `int*`";
     if (text.base.text == "group" || text.base.text == "operand")
       suggestion = "it is for parameters of lowerings";
     report(id::unknown_type, text.base.span, "unknown type `" + text.base.text + "`", suggestion);

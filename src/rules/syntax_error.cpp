@@ -92,13 +92,17 @@ std::string hint(const Source& source, const antlr4::Token* token, const std::st
     return "the result's axis stands first: `k <- x.k`";
   }
   if (expected == "`in`") return "`let name = value in expression`";
+  if (expected == "`else`" || text == "?") return "`if condition then a else b`";
+  if (expected == "`=>`" && clause)
+    return "`value i => element`; the entries of the index are `i[0]`, `i[1]`";
+  if (expected == "`:`" && declaration == "the lowering") return "`lower name(parameters): term;`";
   if (text == "=") return "`==` compares; `=` gives a named attribute, a default or a definition";
   if (text == "->") return "the two sides of a lemma are separated by `=>` or `==`";
   if (text == "&") return "write `and`";
   if (text == "|") return "write `or`";
   if (text == "!") return "write `not`, or `!=`";
   if (text == "%") return "write `mod`";
-  if (text == "^") return "there is no power; write a product or an operator";
+  if (text == "^") return std::string(kNoPower);
   if (text == "'") return "strings are written in double quotes";
   if (expected == "a name" && token->getType() >= P::LET && token->getType() <= P::BECAUSE) {
     return ticked(text) + " is a keyword and cannot be a name";
@@ -111,6 +115,16 @@ bool inside_clause(const antlr4::RuleContext* context) {
     context = static_cast<const antlr4::RuleContext*>(context->parent);
   }
   return context != nullptr;
+}
+
+// Whether a line comment behind a bracket holds one that closes it: most often `//` was meant to divide.
+bool closed_in_comment(const Source& source, const antlr4::Token* bracket) {
+  const std::string_view text = source.text;
+  const std::size_t begin = bracket->getStartIndex();
+  const std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
+  const std::size_t comment = line.find("//");
+  const char closing = line[0] == '(' ? ')' : line[0] == '[' ? ']' : '}';
+  return comment != std::string_view::npos && line.find(closing, comment) != std::string_view::npos;
 }
 
 // The bracket that is open where the error is, when it is on an earlier line.
@@ -137,6 +151,9 @@ void add_open_bracket(const Source& source, antlr4::TokenStream* stream, std::si
   if (open.empty() || open.back()->getLine() == stream->get(last)->getLine()) return;
   diagnostic.notes.push_back(
       {source.span(open.back()), ticked(source.text_of(open.back())) + " is opened here"});
+  if (closed_in_comment(source, open.back())) {
+    diagnostic.suggestion = "`//` begins a comment; integers are divided by `floordiv`";
+  }
 }
 
 }  // namespace
@@ -175,6 +192,9 @@ void ErrorsInWords::fail(antlr4::Parser* parser) const {
         span = source_.after(previous);
       } else if (what == "`}`" && context->getRuleIndex() == P::RuleOperation) {
         message = "expected a clause or `}` in the operator, found " + found(source_, token);
+      } else if (what == "`in`" && context->getRuleIndex() == P::RuleKeyworded && previous != nullptr) {
+        message = "expected `in` after the value of the `let`, found " + found(source_, token);
+        span = source_.after(previous);
       } else {
         message = "expected " + what;
         if (!declaration.empty()) message += " in " + declaration;
@@ -193,6 +213,9 @@ void ErrorsInWords::fail(antlr4::Parser* parser) const {
   for (const antlr4::ParserRuleContext* up = context; up != nullptr;
        up = static_cast<const antlr4::ParserRuleContext*>(up->parent)) {
     if (up->start != nullptr) first = up->start->getTokenIndex();
+  }
+  if (what == "`in`" && context->start != nullptr && context->start->getLine() != span.line) {
+    diagnostic.notes.push_back({source_.span(context->start), "the `let` begins here"});
   }
   add_open_bracket(source_, stream, first, token->getTokenIndex(), diagnostic);
   throw SyntaxError(std::move(diagnostic));

@@ -41,6 +41,12 @@ class Lint(Case):
         self.assertIn("6 lemmas: 1 about every operator with a trait, 1 that normalise, 0 axioms\n3 lowerings of 3 framework operators\n2 files, ", out)
         self.assertNotIn("fire", out)
 
+    def test_rules_are_no_manifest(self):
+        self.write("lint.rules", RULES)
+        for command in ("lint", "check"):
+            shown = self.run_program(command, "lint.rules", code=BAD_INPUT).stderr
+            self.assertIn("lint.rules is a file of rules, no manifest: use `--rules lint.rules`", shown)
+
     def test_never_fires(self):
         manifest = self.write_program()
         out = self.lint("--rules", "lint.rules", manifest).stdout

@@ -346,6 +346,13 @@ TEST_CASE("a collective that is not described blocks what depends on it") {
   CHECK(ranks.result.nodes[0][1].kind == Kind::blocked);
   CHECK(ranks.result.nodes[0][1].reason == "`c.reduce_strangely` is a collective that is not described");
   CHECK(ranks.term(0, "z") != ranks.term(1, "z"));
+  // So does a described one that is given its group by another name than it asks for.
+  const std::string named =
+      call("y", "c.all_reduce", ref("x") + R"(, "sum")", "[2, 4]", "f32", R"(, "kwargs": {"pg": "tp"})");
+  const Several unnamed({kX + "," + named, kX + "," + named});
+  CHECK(unnamed.result.nodes[0][1].kind == Kind::blocked);
+  CHECK(unnamed.result.nodes[0][1].reason ==
+        "`y` (c.all_reduce) does not say in which group it runs: its declaration asks for `group`");
   // So does a described one with arguments that no declaration covers.
   const Several product({kX + "," + reduce("y", "x", "product"), kX + "," + reduce("y", "x", "product")});
   CHECK(product.result.nodes[1][1].kind == Kind::blocked);

@@ -74,6 +74,20 @@ TEST_CASE("arguments are bound by position, keyword and default") {
   CHECK(one.node("h").reason == "it takes 2 arguments, not 3");
 }
 
+TEST_CASE(
+    "a lowering of one's own comes before that of a file it includes, which is used where it does not") {
+  World world(ENTANGLE_SOURCE_DIR "/tests/graph/own.rules");
+  const std::vector<Graph> graphs = {graph_of(
+      join({input("x"), input("y"), call("a", "t.add", ref("x") + "," + ref("y")),
+            call("b", "t.add", ref("x") + "," + ref("y"), "[2, 4]", "f32", kwargs("\"alpha\": 3"))}))};
+  const Lowered result = lowered(world, graphs);
+  const auto print = [&](const std::string& name) {
+    return world.target.print(result.nodes[0][graphs[0].find(name)].results[0]);
+  };
+  CHECK(print("a") == "scale(add_n(x, y); 7)");
+  CHECK(print("b") == "add_n(x, scale(y; 3))");
+}
+
 TEST_CASE("axes may be negative, those of the result too") {
   const One one(
       join({input("x"), call("a", "t.sum", ref("x") + ", -2", "[4]"), call("b", "t.sum", ref("x"), "[2]"),

@@ -153,7 +153,7 @@ TEST_CASE("a value that reads what is not there is refuted") {
       "  value i => if x.shape[d] == 19 then x[i with [d] = i[d] + 1] else x[i]; }",
       // The wrong number of places.
       "op f(x: tensor) { shape [x.shape[0]]; require rank(x) >= 1; value i => x[i[0]]; }",
-      "op f(x: tensor) { value i => x[i ++ [0]]; }",
+      "op f(x: tensor) { value i => x[i ++ [0 for k in axes(x) if k == 0]]; }",
       "op f(x: tensor) { require rank(x) <= 2; value i => x[i[0]]; }",
       // What is read depends on elements.
       "op f(x: tensor, at: tensor) { require rank(x) == 1 and is_integer(at.dtype); shape at.shape; value i "

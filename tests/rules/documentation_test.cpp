@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "helpers.h"
+#include "rules/builtins.h"
 
 namespace entangle::rules {
 
@@ -36,6 +37,16 @@ std::string document(const std::string& name) {
 }
 
 }  // namespace
+
+TEST_CASE("docs/rule-language.md has a row for every built-in function") {
+  const std::string text = document("rule-language.md");
+  std::vector<std::string> names = {"fold", "has"};
+  for (const BuiltinInfo& one : all_builtins()) names.emplace_back(one.name);
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    CHECK(text.find("\n| `" + name + "(") != std::string::npos);
+  }
+}
 
 TEST_CASE("docs/library.md lists what is taken on trust, with its reason") {
   const std::string root = ENTANGLE_SOURCE_DIR;

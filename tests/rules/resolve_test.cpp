@@ -409,6 +409,40 @@ TEST_CASE("files are read once, what is included comes first, cycles do no harm"
         loaded.rules->fingerprint());
 }
 
+TEST_CASE("lowerings are tried file by file, what includes before what is included") {
+  const std::filesystem::path folder = std::filesystem::path(ENTANGLE_BINARY_DIR) / "rules_order_test";
+  std::filesystem::create_directories(folder);
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder / name, std::ios::trunc) << text;
+    return (folder / name).string();
+  };
+  const std::string library = write("library.rules",
+                                    "op library(x: tensor): elementwise; op own(x: tensor): elementwise;\n"
+                                    "lower fw.f(x: tensor; n: int): library(library(x)) when n == 0;\n"
+                                    "lower fw.g(x: tensor): library(x);\n"
+                                    "lower fw.f(x: tensor; n: int): library(x);\n");
+  const std::string first = write("first.rules",
+                                  "lower fw.f(x: tensor; n: int): own(x) when n == 1;\n"
+                                  "include \"library.rules\";\n"
+                                  "lower fw.f(x: tensor; n: int): own(own(x)) when n == 2;\n");
+  const std::string second =
+      write("second.rules", "include \"library.rules\"; lower fw.f(x: tensor; n: int): own(own(own(x)));");
+  const auto bodies = [](const std::vector<std::string>& paths, const std::string& op) {
+    const Loaded loaded = load_rules(paths, {});
+    REQUIRE(loaded.ok());
+    std::vector<std::string> result;
+    for (const std::size_t index : loaded.rules->lowerings_of(op))
+      result.push_back(to_string(loaded.rules->lowerings()[index].body));
+    return result;
+  };
+  using Texts = std::vector<std::string>;
+  CHECK(bodies({library}, "fw.f") == Texts{"library(library(x))", "library(x)"});
+  CHECK(bodies({first}, "fw.f") == Texts{"own(x)", "own(own(x))", "library(library(x))", "library(x)"});
+  CHECK(bodies({first}, "fw.g") == Texts{"library(x)"});
+  CHECK(bodies({first, second}, "fw.f") ==
+        Texts{"own(own(own(x)))", "own(x)", "own(own(x))", "library(library(x))", "library(x)"});
+}
+
 TEST_CASE("a file that is not there") {
   const Loaded loaded = load_rules({"/nowhere/x.rules"}, {});
   CHECK(!loaded.ok());

@@ -211,7 +211,8 @@ struct Law {
 
 enum class LoweringKind : std::uint8_t { local, collective, send, recv };
 
-// lower NAME(parameters) [when condition]: body. Several may share a name: the first that applies is used.
+// lower NAME(parameters) [when condition]: body. Several may share a name: the first that applies is used,
+// and those of a file stand before those of the files that it includes.
 struct Lowering {
   LoweringKind kind = LoweringKind::local;
   std::string op;                     // the framework operator, e.g. aten.addmm.default
@@ -293,7 +294,7 @@ class RuleSet {
   std::vector<Law> laws_;
   Definitions definitions_;  // that lowerings use
   Lowerings lowerings_;
-  std::vector<std::uint32_t> lowerings_by_op_;  // sorted by operator, then as they are declared
+  std::vector<std::uint32_t> lowerings_by_op_;  // sorted by operator, then in the order they are tried
   std::vector<support::FileId> files_;
   std::uint64_t fingerprint_ = 0;
   std::unordered_map<support::FileId, Accept> accept_;
