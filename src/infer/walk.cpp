@@ -1,6 +1,7 @@
 #include "walk.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 
 namespace entangle::infer {
@@ -24,10 +25,11 @@ constexpr Walk::Reach kReaches[] = {
     {4, alike, 0, Effort::small}, {8, alike, 0, Effort::small}, {8, alike, 0, Effort::full},
     {2, all, 2, Effort::full},    {8, all, 0, Effort::full},    {8, all, 2, Effort::full},
 };
-// So many are made at once, and the first that re-opens, too, if no result is carried and it is no larger
-// than this. The others are put off: mostly a consumer that carries the operator is resolved by small
-// problems.
-constexpr std::size_t kAtOnce = 3;
+// The small ones of the first are made at once; the large one among them, too, if no more is carried than
+// this, and the first that re-opens if no result is carried and it is no larger than this. The others are put
+// off: mostly a consumer that carries the operator is resolved by small problems.
+constexpr std::size_t kFirst = 3;
+constexpr std::size_t kFewCarried = 1;
 constexpr std::size_t kReopening = 6;
 constexpr std::size_t kMostAtOnce = 300;  // applications
 constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();
@@ -160,12 +162,22 @@ bool Walk::solve(TermId term, Stage stage) {
   }
   const std::span<const Reach> all(kReaches);
   std::vector<Reach> reaches;
-  if (stage == Stage::put_off) {
-    reaches.assign(all.begin() + kAtOnce, all.end());
-  } else {
-    reaches.assign(all.begin(), all.begin() + kAtOnce);
+  const auto add = [&](std::span<const Reach> some, Effort effort) {
+    std::ranges::copy_if(some, std::back_inserter(reaches),
+                         [&](const Reach& reach) { return reach.effort == effort; });
+  };
+  if (stage == Stage::at_once) {
+    add(all.first(kFirst), Effort::small);
+    if (carried->size() <= kFewCarried) {
+      add(all.first(kFirst), Effort::full);
+    }
     if (std::ranges::none_of(*carried, [&](TermId below) { return joint_.is_result(below); })) {
       reaches.push_back(all[kReopening]);
+    }
+  } else {
+    add(all.subspan(kFirst), Effort::small);
+    if (stage == Stage::put_off) {
+      add(all, Effort::full);
     }
   }
   carried_at_[term] = *carried;
@@ -184,7 +196,7 @@ bool Walk::solve(TermId term, Stage stage) {
       break;
     }
   }
-  if (solved || stage == Stage::put_off) {
+  if (solved || stage != Stage::at_once) {
     put_off_.erase(term);
   }
   if (solved) {
@@ -193,29 +205,44 @@ bool Walk::solve(TermId term, Stage stage) {
   return solved;
 }
 
-bool Walk::settle(TermId term, bool again) {
+bool Walk::settle(TermId term, bool again, Stage stage) {
   if (resolved(term) || joint_.graph().original(term).op == rules::kNoOp) {
     return false;
   }
   if (again && carried_by(term) != carried_at_[term]) {
     put_off_.erase(term);
-    return solve(term, Stage::at_once) || solve(term, Stage::put_off);
+    return solve(term, Stage::at_once) || solve(term, stage);
   }
-  return put_off_.contains(term) && solve(term, Stage::put_off);
+  return put_off_.contains(term) && solve(term, stage);
 }
 
-bool Walk::settle_all(const std::vector<TermId>& terms) {
+bool Walk::settle_all(const std::vector<TermId>& terms, std::optional<TermId> above) {
+  std::set<TermId> covered;
+  const auto cover = [&](TermId term) {
+    if (const auto carried = carried_by(term)) {
+      covered.insert(carried->begin(), carried->end());
+    }
+  };
+  for (const TermId term : terms) {
+    if (put_off_.contains(term)) {
+      cover(term);
+    }
+  }
+  if (above) {
+    cover(*above);
+  }
   bool any = false;
   for (const TermId term : terms) {
-    any = settle(term, any) || any;
+    const bool between = covered.contains(term) && !unresolved_below(term, 0).empty();
+    any = settle(term, any, between ? Stage::put_off_small : Stage::put_off) || any;
   }
   return any;
 }
 
 void Walk::settle_with_operands(TermId term) {
   // What it carries is a part of its own problems.
-  if (!resolved(term) && !settle(term, false) && settle_all(unresolved_below(term))) {
-    settle(term, true);
+  if (!resolved(term) && !settle(term, false, Stage::put_off) && settle_all(unresolved_below(term), term)) {
+    settle(term, true, Stage::put_off);
   }
 }
 

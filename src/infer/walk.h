@@ -81,15 +81,18 @@ class Walk {
  private:
   // Attempts at one term: the applications each was made of, and how far it was taken.
   using Tried = std::map<std::vector<TermId>, Effort>;
-  // The attempts that are made when the walk meets a term, and those that wait until they are needed.
-  enum class Stage : std::uint8_t { at_once, put_off };
+  // The attempts that are made when the walk meets a term, and those that wait until they are needed: all of
+  // them, or those with little effort.
+  enum class Stage : std::uint8_t { at_once, put_off_small, put_off };
   // Whether one of them resolves the term.
   bool solve(TermId term, Stage stage);
   // Makes the attempts that were put off; with `again` all of them, if the term would carry other definitions
   // now. Whether it is resolved by that.
-  bool settle(TermId term, bool again);
-  // The same of terms in ascending order; whether any is resolved by that.
-  bool settle_all(const std::vector<TermId>& terms);
+  bool settle(TermId term, bool again, Stage stage);
+  // The same of terms in ascending order; whether any is resolved by that. With full effort only those that
+  // carry nothing, and those that no other carries, be it `above`, which was settled before: the problems of
+  // these hold those of what is between.
+  bool settle_all(const std::vector<TermId>& terms, std::optional<TermId> above = {});
   // Settles a term, and if that does not do what it depends on.
   void settle_with_operands(TermId term);
   // What the applications are computed from, but for one another.
