@@ -357,7 +357,7 @@ bool Memo::fits(const Solution& solution, const Selection& selection, const std:
       return false;
     }
   }
-  if (solution.relations.size() != (solution.solved() ? targets.size() : 1)) {
+  if (solution.relations.size() != targets.size() && (solution.solved() || solution.relations.size() != 1)) {
     return false;
   }
   for (std::size_t k = 0; k < solution.relations.size(); ++k) {

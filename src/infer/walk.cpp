@@ -25,11 +25,10 @@ constexpr Walk::Reach kReaches[] = {
     {4, alike, 0, Effort::small}, {8, alike, 0, Effort::small}, {8, alike, 0, Effort::full},
     {2, all, 2, Effort::full},    {8, all, 0, Effort::full},    {8, all, 2, Effort::full},
 };
-// The small ones of the first are made at once; the large one among them, too, if no more is carried than
-// this, and the first that re-opens if no result is carried and it is no larger than this. The others are put
-// off: mostly a consumer that carries the operator is resolved by small problems.
+// The small ones of the first are made at once; if no result is carried the large one among them, too, and the
+// first that re-opens if it is no larger than this. The others are put off: mostly a consumer that carries the
+// operator is resolved by small problems.
 constexpr std::size_t kFirst = 3;
-constexpr std::size_t kFewCarried = 1;
 constexpr std::size_t kReopening = 6;
 constexpr std::size_t kMostAtOnce = 300;  // applications
 constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();
@@ -168,10 +167,10 @@ bool Walk::solve(TermId term, Stage stage) {
   };
   if (stage == Stage::at_once) {
     add(all.first(kFirst), Effort::small);
-    if (carried->size() <= kFewCarried) {
-      add(all.first(kFirst), Effort::full);
-    }
     if (std::ranges::none_of(*carried, [&](TermId below) { return joint_.is_result(below); })) {
+      if (carried->empty() || joint_.is_result(term)) {
+        add(all.first(kFirst), Effort::full);
+      }
       reaches.push_back(all[kReopening]);
     }
   } else {
@@ -182,7 +181,6 @@ bool Walk::solve(TermId term, Stage stage) {
   }
   carried_at_[term] = *carried;
   Tried& tried = put_off_[term];
-  bool solved = false;
   for (const Reach& reach : reaches) {
     if (reach.window == own && !carried->empty()) {
       continue;
@@ -192,10 +190,15 @@ bool Walk::solve(TermId term, Stage stage) {
       continue;
     }
     const std::size_t most = stage == Stage::at_once && reach.reopen > 0 ? kMostAtOnce : kAnySize;
-    if (out_of_time() || (solved = attempt(term, *carried, reach, most, tried))) {
+    if (out_of_time() || attempt(term, *carried, reach, most, tried)) {
       break;
     }
+    if (std::ranges::any_of(*carried, [&](TermId below) { return resolved(below); })) {
+      solve(term, stage);
+      return true;
+    }
   }
+  const bool solved = resolved(term);
   if (solved || stage != Stage::at_once) {
     put_off_.erase(term);
   }
@@ -211,7 +214,8 @@ bool Walk::settle(TermId term, bool again, Stage stage) {
   }
   if (again && carried_by(term) != carried_at_[term]) {
     put_off_.erase(term);
-    return solve(term, Stage::at_once) || solve(term, stage);
+    const bool any = solve(term, Stage::at_once);
+    return (!resolved(term) && solve(term, stage)) || any;
   }
   return put_off_.contains(term) && solve(term, stage);
 }
@@ -241,7 +245,8 @@ bool Walk::settle_all(const std::vector<TermId>& terms, std::optional<TermId> ab
 
 void Walk::settle_with_operands(TermId term) {
   // What it carries is a part of its own problems.
-  if (!resolved(term) && !settle(term, false, Stage::put_off) && settle_all(unresolved_below(term), term)) {
+  settle(term, false, Stage::put_off);
+  if (!resolved(term) && settle_all(unresolved_below(term), term)) {
     settle(term, true, Stage::put_off);
   }
 }
@@ -298,18 +303,17 @@ bool Walk::attempt(TermId term, const std::vector<TermId>& carried, const Reach&
     } else if (reach.effort == Effort::full) {
       result_.limit_hit.push_back(term);
     }
-    return false;
   }
   const egraph::Reason reason{egraph::Reason::Kind::relation, number, "relation found"};
-  for (std::size_t k = 0; k < terms.size(); ++k) {
+  for (std::size_t k = 0; k < solution.relations.size(); ++k) {
     for (const auto& clean : solution.relations[k]) {
       joint_.relate(terms[k], *clean, selection.classes(), reason);
     }
-    if (solution.relations[k].empty()) {
+    if (solution.solved() && solution.relations[k].empty()) {
       result_.solved_across.insert(terms[k]);
     }
   }
-  return true;
+  return solution.solved();
 }
 
 Walk::Drawn Walk::drawn_alike(TermId term, const std::function<bool(TermId)>& may_be_used) {
@@ -359,7 +363,7 @@ const Solution& Walk::solution_of(const Selection& selection, const std::vector<
   solution.equalities = problem.equalities();
   for (const TermId term : terms) {
     solution.relations.push_back(problem.relations(term));
-    if (!solution.solved()) {
+    if (!solution.solved() && effort == Effort::small) {
       break;
     }
   }

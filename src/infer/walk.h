@@ -84,10 +84,10 @@ class Walk {
   // The attempts that are made when the walk meets a term, and those that wait until they are needed: all of
   // them, or those with little effort.
   enum class Stage : std::uint8_t { at_once, put_off_small, put_off };
-  // Whether one of them resolves the term.
+  // Whether one of them resolves the term, or something that it carries.
   bool solve(TermId term, Stage stage);
   // Makes the attempts that were put off; with `again` all of them, if the term would carry other definitions
-  // now. Whether it is resolved by that.
+  // now. Whether anything is resolved by that.
   bool settle(TermId term, bool again, Stage stage);
   // The same of terms in ascending order; whether any is resolved by that. With full effort only those that
   // carry nothing, and those that no other carries, be it `above`, which was settled before: the problems of
