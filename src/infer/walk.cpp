@@ -181,6 +181,7 @@ bool Walk::solve(TermId term, Stage stage) {
   }
   carried_at_[term] = *carried;
   Tried& tried = put_off_[term];
+  bool solved = false;
   for (const Reach& reach : reaches) {
     if (reach.window == own && !carried->empty()) {
       continue;
@@ -190,15 +191,10 @@ bool Walk::solve(TermId term, Stage stage) {
       continue;
     }
     const std::size_t most = stage == Stage::at_once && reach.reopen > 0 ? kMostAtOnce : kAnySize;
-    if (out_of_time() || attempt(term, *carried, reach, most, tried)) {
+    if (out_of_time() || (solved = attempt(term, *carried, reach, most, tried))) {
       break;
     }
-    if (std::ranges::any_of(*carried, [&](TermId below) { return resolved(below); })) {
-      solve(term, stage);
-      return true;
-    }
   }
-  const bool solved = resolved(term);
   if (solved || stage != Stage::at_once) {
     put_off_.erase(term);
   }
@@ -214,8 +210,7 @@ bool Walk::settle(TermId term, bool again, Stage stage) {
   }
   if (again && carried_by(term) != carried_at_[term]) {
     put_off_.erase(term);
-    const bool any = solve(term, Stage::at_once);
-    return (!resolved(term) && solve(term, stage)) || any;
+    return solve(term, Stage::at_once) || solve(term, stage);
   }
   return put_off_.contains(term) && solve(term, stage);
 }
@@ -235,18 +230,26 @@ bool Walk::settle_all(const std::vector<TermId>& terms, std::optional<TermId> ab
   if (above) {
     cover(*above);
   }
+  const auto stage_of = [&](TermId term) {
+    return covered.contains(term) && carries(term) ? Stage::put_off_small : Stage::put_off;
+  };
   bool any = false;
   for (const TermId term : terms) {
-    const bool between = covered.contains(term) && !unresolved_below(term, 0).empty();
-    any = settle(term, any, between ? Stage::put_off_small : Stage::put_off) || any;
+    any = settle(term, any, stage_of(term)) || any;
+  }
+  for (const TermId term : terms) {
+    if (promising_.erase(term) > 0) {
+      any = (!resolved(term) && solve(term, Stage::put_off)) || any;
+    } else if (any) {
+      settle(term, true, stage_of(term));
+    }
   }
   return any;
 }
 
 void Walk::settle_with_operands(TermId term) {
   // What it carries is a part of its own problems.
-  settle(term, false, Stage::put_off);
-  if (!resolved(term) && settle_all(unresolved_below(term), term)) {
+  if (!resolved(term) && !settle(term, false, Stage::put_off) && settle_all(unresolved_below(term), term)) {
     settle(term, true, Stage::put_off);
   }
 }
@@ -303,17 +306,23 @@ bool Walk::attempt(TermId term, const std::vector<TermId>& carried, const Reach&
     } else if (reach.effort == Effort::full) {
       result_.limit_hit.push_back(term);
     }
+    for (std::size_t k = 1; k < solution.relations.size(); ++k) {
+      if (!solution.relations[k].empty() && carries(terms[k])) {
+        promising_.insert(terms[k]);
+      }
+    }
+    return false;
   }
   const egraph::Reason reason{egraph::Reason::Kind::relation, number, "relation found"};
-  for (std::size_t k = 0; k < solution.relations.size(); ++k) {
+  for (std::size_t k = 0; k < terms.size(); ++k) {
     for (const auto& clean : solution.relations[k]) {
       joint_.relate(terms[k], *clean, selection.classes(), reason);
     }
-    if (solution.solved() && solution.relations[k].empty()) {
+    if (solution.relations[k].empty()) {
       result_.solved_across.insert(terms[k]);
     }
   }
-  return solution.solved();
+  return true;
 }
 
 Walk::Drawn Walk::drawn_alike(TermId term, const std::function<bool(TermId)>& may_be_used) {

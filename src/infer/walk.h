@@ -84,10 +84,10 @@ class Walk {
   // The attempts that are made when the walk meets a term, and those that wait until they are needed: all of
   // them, or those with little effort.
   enum class Stage : std::uint8_t { at_once, put_off_small, put_off };
-  // Whether one of them resolves the term, or something that it carries.
+  // Whether one of them resolves the term.
   bool solve(TermId term, Stage stage);
   // Makes the attempts that were put off; with `again` all of them, if the term would carry other definitions
-  // now. Whether anything is resolved by that.
+  // now. Whether it is resolved by that.
   bool settle(TermId term, bool again, Stage stage);
   // The same of terms in ascending order; whether any is resolved by that. With full effort only those that
   // carry nothing, and those that no other carries, be it `above`, which was settled before: the problems of
@@ -109,6 +109,8 @@ class Walk {
   std::vector<TermId> unresolved_below(TermId term,
                                        std::size_t enough = std::numeric_limits<std::size_t>::max());
 
+  bool carries(TermId term) { return !unresolved_below(term, 0).empty(); }
+
   Joint& joint_;
   smt::Oracle& oracle_;
   const egraph::Program& program_;
@@ -118,6 +120,7 @@ class Walk {
   std::function<bool(TermId)> before_;
   IdSet done_;
   std::map<TermId, std::optional<std::vector<TermId>>> carried_at_;  // the last attempts at a term
+  std::set<TermId> promising_;  // those that a problem would relate which was about another that carries them
   std::map<TermId, Tried>
       put_off_;  // unresolved terms for which attempts are left, with those that were made
 };
