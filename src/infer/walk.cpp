@@ -25,9 +25,9 @@ constexpr Walk::Reach kReaches[] = {
     {4, alike, 0, Effort::small}, {8, alike, 0, Effort::small}, {8, alike, 0, Effort::full},
     {2, all, 2, Effort::full},    {8, all, 0, Effort::full},    {8, all, 2, Effort::full},
 };
-// The small ones of the first are made at once; if no result is carried the large one among them, too, and the
-// first that re-opens if it is no larger than this. The others are put off: mostly a consumer that carries the
-// operator is resolved by small problems.
+// The small ones of the first are made at once; if no result is carried the large one among them, too, and
+// the first that re-opens if it is no larger than this. The others are put off: mostly a consumer that
+// carries the operator is resolved by small problems.
 constexpr std::size_t kFirst = 3;
 constexpr std::size_t kReopening = 6;
 constexpr std::size_t kMostAtOnce = 300;  // applications
@@ -176,7 +176,8 @@ bool Walk::solve(TermId term, Stage stage) {
   } else {
     add(all.subspan(kFirst), Effort::small);
     if (stage == Stage::put_off) {
-      add(all, Effort::full);
+      add(all.subspan(kFirst), Effort::full);
+      add(all.first(kFirst), Effort::full);  // mostly a part of one that was taken to its end
     }
   }
   carried_at_[term] = *carried;
@@ -280,13 +281,19 @@ bool Walk::attempt(TermId term, const std::vector<TermId>& carried, const Reach&
   if (selection.applications().size() > most || (reach.window == own && selection.window().empty())) {
     return false;
   }
-  const auto [before, fresh] = tried.emplace(selection.included(), reach.effort);
-  if (!fresh) {
-    if (before->second == Effort::full || reach.effort == Effort::small) {
-      return false;
-    }
-    before->second = Effort::full;
+  const std::vector<TermId> included = selection.included();
+  // What nothing new came of in the end answers for all its parts.
+  if (std::ranges::any_of(tried, [&](const auto& before) {
+        return before.second == Taken::to_the_end && std::ranges::includes(before.first, included);
+      })) {
+    return false;
   }
+  const Taken taken = reach.effort == Effort::small ? Taken::little : Taken::far;
+  const auto [before, fresh] = tried.emplace(included, taken);
+  if (!fresh && before->second >= taken) {
+    return false;
+  }
+  before->second = taken;
   std::ranges::rotate(terms, terms.end() - 1);
   const Solution& solution =
       solution_of(selection, terms, reach.effort, joint_.is_result(term) ? Leaves::tensors : Leaves::values);
@@ -302,7 +309,7 @@ bool Walk::attempt(TermId term, const std::vector<TermId>& carried, const Reach&
   import_equalities(selection, solution.equalities, number);
   if (!solution.solved()) {
     if (solution.outcome.stop == egraph::Stop::saturated) {
-      before->second = Effort::full;  // more effort finds no more
+      before->second = Taken::to_the_end;
     } else if (reach.effort == Effort::full) {
       result_.limit_hit.push_back(term);
     }

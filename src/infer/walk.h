@@ -79,8 +79,10 @@ class Walk {
   struct Reach;
 
  private:
-  // Attempts at one term: the applications each was made of, and how far it was taken.
-  using Tried = std::map<std::vector<TermId>, Effort>;
+  // Attempts at one term: the applications each was made of, ascending, and how far it was taken; at the end
+  // nothing new comes, and more effort finds no more.
+  enum class Taken : std::uint8_t { little, far, to_the_end };
+  using Tried = std::map<std::vector<TermId>, Taken>;
   // The attempts that are made when the walk meets a term, and those that wait until they are needed: all of
   // them, or those with little effort.
   enum class Stage : std::uint8_t { at_once, put_off_small, put_off };
