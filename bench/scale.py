@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times `entangle check` on generated models: over ranks, over layers, and at the size of large models.
+"""Times `entangle check` on generated models: over ranks, over layers, at the size of large models, and with mistakes.
 
     bench/scale.py [--program build/entangle] [--runs 5] [--json FILE] [--only WORD…]
 
@@ -23,6 +23,7 @@ sys.path.insert(0, str(ROOT / "examples"))
 sys.path.insert(0, str(ROOT / "tests" / "generator"))
 from generator.strategies import Case, Config, completed  # noqa: E402
 from ranks import TABLE, config  # noqa: E402
+import wrong  # noqa: E402
 
 BLOCK = dict(strategy="tp", heads=64, hidden=256, mlp=256, vocab=128, seq=8, batch=2, layers=1)
 LLAMA_405B = dict(heads=128, kv_heads=8, hidden=16384, mlp=53248, vocab=128256, seq=4096, batch=1, layers=126, ranks=8, bias=False, dtype="bf16")
@@ -38,7 +39,14 @@ MODELS = (
        ("405B shape, tp-sp", dict(LLAMA_405B, strategy="tp-sp")),
        ("DeepSeek-V3 shape, tp and experts", dict(DEEPSEEK_V3, strategy="latent")),
        ("experts", dict(strategy="ep-sum", ranks=8, heads=16, hidden=7168, mlp=2048, experts=256, vocab=129280, seq=4096, batch=1, layers=4))]
+    + [(f"wrong: {name}", wrong.case(*row)) for name, row in wrong.TABLE.items()]
 )
+
+
+def case_of(model):
+    if isinstance(model, Case):
+        return model
+    return Case(completed(Config(**model)) if isinstance(model, dict) else model)
 
 
 def once(program, manifest, report, options=(), cache=None):
@@ -75,16 +83,16 @@ def main():
         small = ROOT / "examples" / "mlp" / "tp2.yaml"
         once(args.program, small, folder / "report.json", cache=cache)
         start_up = {"without cache": median(args.program, small, folder, args.runs, cache=""), "with cache": median(args.program, small, folder, args.runs, cache=cache)}
-        print(f"{'model':28} {'verdict':9} {'cpu':>7} {'read':>7} {'lower':>7} {'infer':>7} {'MB':>5} {'problems':>8} {'memo':>6} {'solver':>7}")
+        print(f"{'model':54} {'verdict':9} {'cpu':>7} {'read':>7} {'lower':>7} {'infer':>7} {'MB':>5} {'problems':>8} {'memo':>6} {'solver':>7}")
         for name, options in MODELS:
             if args.only and not any(word in name for word in args.only):
                 continue
             place = folder / name.replace(" ", "-")
             place.mkdir()
-            Case(completed(Config(**options)) if isinstance(options, dict) else options).write(place, "")
+            case_of(options).write(place, "")
             row = rows[name] = median(args.program, place / "manifest.yaml", folder, args.runs, cache=cache)
             share = row["solver"] / max(1, row["conditions"])
-            print(f"{name:28} {row['verdict']:9} " + " ".join(f"{row[key]:7.3f}" for key in ("cpu", "read", "lower", "infer")) +
+            print(f"{name:54} {row['verdict']:9} " + " ".join(f"{row[key]:7.3f}" for key in ("cpu", "read", "lower", "infer")) +
                   f" {row['megabytes']:5.0f} {row['problems']:8.0f} {row['memo']:6.0f} {100 * share:6.2f}%", flush=True)
     print(f"\nstart-up (the smallest example): {start_up['without cache']['cpu'] * 1e3:.0f} ms without the rule cache, {start_up['with cache']['cpu'] * 1e3:.0f} ms with it")
     for strategy in ("", *(f"{name}, " for name in TABLE)):
