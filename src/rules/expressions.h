@@ -116,17 +116,19 @@ class Expressions {
   Typed scalar_call(const syntax::Node& node, const std::string& name, std::size_t arity);
   Typed predicate_call(const syntax::Node& node, std::size_t id);
   Typed builtin_call(const syntax::Node& node, const BuiltinInfo& info, const Type* hint);
-  Typed number_call(const syntax::Node& node, const BuiltinInfo& info, const Type* hint);
   void builtin_arguments(const syntax::Node& node, const BuiltinInfo& info,
                          const std::vector<const syntax::Node*>& arguments, Typed& result);
   Typed special_result(const syntax::Node& node, Typed result, const std::vector<Ty>& arguments);
-  Typed aggregate(const syntax::Node& node, Builtin builtin, const Type* hint);
-  Typed reduction(const syntax::Node& node, Builtin builtin);
-  Typed fold(const syntax::Node& node);
   Typed has(const syntax::Node& node);
   Typed generic_call(const syntax::Node& node);
   std::vector<const syntax::Node*> plain_arguments(const syntax::Node& node);
   bool allow_terms(const syntax::Node& node, std::string_view what);
+
+  // aggregates.cpp
+  Typed number_call(const syntax::Node& node, const BuiltinInfo& info, const Type* hint);
+  Typed aggregate(const syntax::Node& node, Builtin builtin, const Type* hint);
+  Typed reduction(const syntax::Node& node, Builtin builtin);
+  Typed fold(const syntax::Node& node);
 
   // operands.cpp
   Typed apply(const syntax::Node& node, const Operator& op);
