@@ -49,10 +49,10 @@ class Signatures {
       }
     }
     places_[at] = static_cast<std::uint32_t>(entries_.size());
-    Signature fresh{op, attrs, static_cast<std::uint32_t>(types_.size()),
-                    static_cast<std::uint32_t>(types.size()), hash};
+    const Signature fresh{op, attrs, static_cast<std::uint32_t>(types_.size()),
+                          static_cast<std::uint32_t>(types.size()), hash};
     types_.insert(types_.end(), types.begin(), types.end());
-    entries_.push_back(std::move(fresh));
+    entries_.push_back(fresh);
     return places_[at];
   }
   // The numbers of the operands' types. Valid until the next one is made, like what follows.

@@ -43,7 +43,7 @@ Value recorded_out_of_place(const Node& node) {
   if (node.results[0]) {
     return Value(*node.results[0]);
   }
-  const Value all = recorded(node);
+  Value all = recorded(node);
   if (node.results.size() < 2 || node.mutates.empty()) {
     return all;
   }

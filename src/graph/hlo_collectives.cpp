@@ -4,7 +4,7 @@
 // are depends on `channel_id` and `use_global_device_ids`, as XLA has it.
 #include <algorithm>
 #include <array>
-#include <ranges>
+#include <range/v3/view/join.hpp>
 #include <utility>
 
 #include "entangle/support/text.h"
@@ -166,7 +166,7 @@ bool HloReader::declare(const Call& call, const Text& at, const std::vector<Inte
                         std::string& out) {
   const std::size_t count = count_of(mode);
   std::vector<bool> seen(count);
-  for (const std::int64_t number : lists | std::views::join) {
+  for (const std::int64_t number : lists | ranges::views::join) {
     if (number < 0 || static_cast<std::size_t>(number) >= count) {
       return fail("bad-group", at,
                   "there is no number " + std::to_string(number) + " among " + std::to_string(count) +

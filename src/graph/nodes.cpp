@@ -38,7 +38,7 @@ constexpr std::string_view kRefusesTruths = "requires `not is_bool(";
 
 // Behind a short text of the declaration stands what it is undefined for; that says it all where the text is
 // long.
-std::string without_long_source(std::string reason) {
+std::string without_long_source(const std::string& reason) {
   constexpr std::size_t kLong = 80;
   const std::size_t at = reason.find(kUntyped);
   return at == std::string::npos || at < kLong ? reason : reason.substr(at + kUntyped.size());

@@ -75,7 +75,7 @@ class Recipes::Recorder final : public term::Store, public term::PatternHost {
     if (made == kNoTerm) {
       return end(kNoTerm);
     }
-    steps_.push_back({std::move(applied), {children.begin(), children.end()}, &target_.type(made)});
+    steps_.push_back({applied, {children.begin(), children.end()}, &target_.type(made)});
     terms_.push_back(made);
     return static_cast<TermId>(terms_.size() - 1);
   }

@@ -294,7 +294,7 @@ bool Walk::attempt(TermId term, const std::vector<TermId>& carried, const Reach&
     return false;
   }
   before->second = taken;
-  std::ranges::rotate(terms, terms.end() - 1);
+  std::rotate(terms.begin(), terms.end() - 1, terms.end());
   const Solution& solution =
       solution_of(selection, terms, reach.effort, joint_.is_result(term) ? Leaves::tensors : Leaves::values);
   if (solution.outcome.stop == egraph::Stop::expired) {

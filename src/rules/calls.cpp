@@ -11,7 +11,6 @@ namespace entangle::rules {
 using syntax::Item;
 using syntax::Node;
 using syntax::NodeKind;
-using tensor::Attr;
 
 namespace {
 

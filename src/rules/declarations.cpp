@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
-#include <ranges>
+#include <range/v3/view/reverse.hpp>
 
 #include "entangle/rules/bytes.h"
 #include "entangle/support/check.h"
@@ -117,7 +117,7 @@ std::shared_ptr<const RuleSet> Resolver::run() {
 // one's own comes before the library's.
 std::vector<Resolver::Lowered> Resolver::ordered_lowerings() const {
   std::vector<Lowered> result;
-  for (const syntax::File& file : files_ | std::views::reverse) {
+  for (const syntax::File& file : files_ | ranges::views::reverse) {
     for (const syntax::Declaration& declaration : file.declarations) {
       if (const auto* lowering = std::get_if<syntax::LoweringText>(&declaration.content))
         result.push_back({lowering, declaration.span});
@@ -129,7 +129,7 @@ std::vector<Resolver::Lowered> Resolver::ordered_lowerings() const {
 // An operator is run by a rank alone, or by several together in one way.
 void Resolver::check_kinds(const std::vector<Lowered>& all) {
   std::unordered_map<std::string_view, const Lowered*> last;
-  for (const Lowered& one : all | std::views::reverse) {
+  for (const Lowered& one : all | ranges::views::reverse) {
     const syntax::LoweringText& text = *one.text;
     const auto [known, fresh] = last.try_emplace(text.name.text, &one);
     if (fresh || known->second->text->kind == text.kind) continue;
