@@ -72,6 +72,27 @@ Truth same_value(smt::Oracle& oracle, const tensor::Attr& a, const tensor::Attr&
   return result;
 }
 
+// Whether a term that is no application was made since there were so many.
+bool has_leaf_since(const egraph::EGraph& graph, TermId before) {
+  for (TermId term = before; term < graph.term_count(); ++term) {
+    if (graph.original(term).op == rules::kNoOp) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool mentions(const rules::Expr& expr, rules::Slot parameter) {
+  const auto inside = [&](const rules::Expr& part) { return mentions(part, parameter); };
+  return (expr.kind == rules::ExprKind::variable && expr.slot == parameter) ||
+         std::ranges::any_of(expr.args, inside) || std::ranges::any_of(expr.attrs, inside);
+}
+// Whether what the declaration gives, or if it applies, depends on a parameter.
+bool mentions(const rules::Lowering& lowering, const rules::Parameter& parameter) {
+  return mentions(lowering.body, parameter.slot) ||
+         (lowering.condition && mentions(*lowering.condition, parameter.slot));
+}
+
 // Whether an expression asks for a parameter's values over the group.
 bool looks_at_all(const rules::Expr& expr, rules::Slot parameter) {
   if (expr.kind == rules::ExprKind::call && expr.builtin == rules::Builtin::all_of) {
@@ -314,15 +335,18 @@ std::optional<std::vector<Value>> Lowerer::results(const Group& group, const std
   std::vector<Value> values;
   std::vector<Frame> frames = joined(group, members, lowering, own);
   std::optional<Value> value;
+  bool unknowns = false;  // whether it holds what nobody knows: on each rank that is another thing
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    // What a declaration gives depends on nothing but its frame: after an all-reduce all have the same.
-    if (i == 0 || frames[i].slots != frames[i - 1].slots) {
+    // Else what a declaration gives depends on nothing but its frame: after an all-reduce all have the same.
+    if (i == 0 || unknowns || frames[i].slots != frames[i - 1].slots) {
+      const auto before = static_cast<TermId>(target_.term_count());
       const bool applies =
           !lowering.condition || smt::is_yes(target_.evaluator().holds(*lowering.condition, frames[i]));
       value = applies ? target_.evaluator().evaluate(lowering.body, frames[i]) : std::nullopt;
       if (!applies) {
         reason = "its declaration asks for `" + rules::to_string(*lowering.condition) + "`";
       }
+      unknowns = has_leaf_since(target_, before);
     }
     if (!value) {
       return std::nullopt;
@@ -361,7 +385,7 @@ bool Lowerer::accept_collective(const std::vector<Member>& members, const rules:
 
 // What is not a tensor or a list must be the same on all members, but for the group, and for what the
 // declaration looks at of all members together. What one of them may leave out, and does, contradicts
-// nothing.
+// nothing where the declaration makes no use of it.
 bool Lowerer::consistent(const std::vector<Member>& members, const rules::Lowering& lowering,
                          const std::vector<Frame>& frames) {
   for (const rules::Parameter& parameter : lowering.parameters) {
@@ -370,11 +394,12 @@ bool Lowerer::consistent(const std::vector<Member>& members, const rules::Loweri
         looks_at_all(lowering, parameter)) {
       continue;
     }
+    const bool may_lack = parameter.type.optional && !mentions(lowering, parameter);
     std::optional<tensor::Attr> first;
     std::size_t given_by = 0;
     for (std::size_t i = 0; i < frames.size(); ++i) {
       const std::optional<tensor::Attr> value = frames[i].slots[parameter.slot]->to_attr();
-      if (!value || (parameter.type.optional && value->is_none())) {
+      if (!value || (may_lack && value->is_none())) {
         continue;
       }
       if (!first) {

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "entangle/graph/lower.h"
 #include "world.h"
 
@@ -51,6 +53,18 @@ TEST_CASE("a collective is one expression of all members' operands") {
   CHECK(!ranks.result.mismatch);
   CHECK(ranks.print(0, "y") == "add_n(r0.x, r1.x)");
   CHECK(ranks.term(0, "y") == ranks.term(1, "y"));
+}
+
+TEST_CASE("what nobody knows of a collective's result is another thing on each rank") {
+  for (const std::string op : {"c.scratch", "c.noisy_sum"}) {
+    CAPTURE(op);
+    const std::string node = kX + "," + call("y", op, ref("x") + ", \"tp\"");
+    const Several ranks({node, node, node}, R"("groups": {"tp": [0, 1, 2]}, )");
+    CHECK(!ranks.result.mismatch);
+    const std::set<TermId> results{ranks.term(0, "y"), ranks.term(1, "y"), ranks.term(2, "y")};
+    CHECK(results.size() == 3);
+    CHECK_FALSE(results.contains(egraph::kNoTerm));
+  }
 }
 
 TEST_CASE("what a rank gets depends on its place in the group") {
@@ -241,6 +255,21 @@ TEST_CASE("an optional argument must be the same where ranks give it") {
   const std::string three = R"("groups": {"tp": [0, 1, 2]}, )";
   CHECK(Several({on("1"), on(""), on("1")}, three).mismatch() == "");
   CHECK(Several({on(""), on("1"), on("2")}, three).mismatch() != "");
+}
+
+TEST_CASE("an optional argument that a declaration makes use of must be given by all ranks or by none") {
+  const auto of = [](const std::string& times) {
+    return kX + "," +
+           call("y", "c.optional", ref("x"), "[2, 4]", "f32",
+                R"(, "kwargs": {"group": "tp")" + (times.empty() ? "" : ", \"times\": " + times) + "}");
+  };
+  CHECK(Several({of(""), of("null")}).print(1, "y") == "add_n(r0.x, r1.x)");
+  CHECK(Several({of("2"), of("2")}).mismatch() == "");
+  for (const auto& [one, other] : {std::pair("", "2"), std::pair("2", ""), std::pair("null", "2")}) {
+    const Several ranks({of(one), of(other)});
+    REQUIRE(ranks.result.mismatch);
+    CHECK(ranks.result.mismatch->what == What::arguments);
+  }
 }
 
 TEST_CASE("collectives in place: what is changed is a result, the old name is not used any more") {
